@@ -9,6 +9,7 @@ import "time"
 type Outcome interface {
 	// Kind is the end that a store records when it accepts the outcome.
 	Kind() EndKind
+	outcome()
 }
 
 // Success ends the job.
@@ -64,3 +65,11 @@ func (UnknownName) Kind() EndKind { return EndUnknownName }
 
 // Kind implements Outcome.
 func (Undecodable) Kind() EndKind { return EndUndecodable }
+
+func (Success) outcome()     {}
+func (Failure) outcome()     {}
+func (Discard) outcome()     {}
+func (Snooze) outcome()      {}
+func (Released) outcome()    {}
+func (UnknownName) outcome() {}
+func (Undecodable) outcome() {}

@@ -10,6 +10,7 @@ import "time"
 type Reply interface {
 	// DecidedAt returns the store's instant of the answer.
 	DecidedAt() Instant
+	reply()
 }
 
 // Claimed answers a Claim.
@@ -156,3 +157,10 @@ func (r *Enqueued) DecidedAt() Instant { return r.At }
 
 // DecidedAt implements Reply.
 func (r *Done) DecidedAt() Instant { return r.At }
+
+func (*Claimed) reply()  {}
+func (*Renewed) reply()  {}
+func (*Reported) reply() {}
+func (*Swept) reply()    {}
+func (*Enqueued) reply() {}
+func (*Done) reply()     {}
