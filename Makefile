@@ -1,0 +1,110 @@
+# make help lists the targets. Nothing needs to be installed but Go and make:
+# linters are built from the module in tools/.
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS   += --no-print-directory
+GO          ?= go
+
+# What `make ci` runs, in this order.
+CI_STEPS := lint race
+
+# Packages that live under simulation, where detlint allows no clock, goroutine,
+# chance or map order; and the files of engine that do.
+DET_PACKAGES := store store/memory history engine/pump checker sim
+DET_ENGINE   := ^(shell|result)
+
+# Packages where goroutines live.
+RACE_PACKAGES := clockx engine store/memory cmd
+
+# Random worlds of twin; random worlds, and cases of each rapid test, of long.
+SEEDS       ?= 200
+LONG_SEEDS  ?= 20000
+LONG_CHECKS ?= 20000
+
+# Packages named above that exist, as patterns of the go command.
+there = $(foreach p,$(1),$(if $(wildcard $(p)/*.go $(p)/*/*.go),./$(p)$(2)))
+# Directories of the tests that hold a text, an extended regular expression.
+tests_with = $$({ grep -rlE --include='*_test.go' --exclude-dir=tools --exclude-dir=testdata '$(1)' . || true; } | xargs -r -n1 dirname | sort -u)
+# The linters, built on first use and kept in Go's build cache.
+tool = "$$($(GO) -C '$(CURDIR)/tools' tool -n $(1))"
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## compile the programs into bin/
+	$(GO) build -o bin/ ./cmd/...
+
+.PHONY: test
+test: ## run the tests of the module and of its tools
+	$(GO) test ./...
+	$(GO) -C tools test ./...
+
+.PHONY: ci
+ci: ## run what the tests leave out, timed: the steps named in CI_STEPS
+	@for step in $(CI_STEPS); do \
+		echo "== make $$step"; start=$$SECONDS; \
+		$(MAKE) $$step || { echo "== make $$step: failed after $$((SECONDS - start)) s"; exit 1; }; \
+		echo "== make $$step: $$((SECONDS - start)) s"; \
+	done
+
+.PHONY: lint
+lint: golangci detlint vet tidy ## check format, style, arrows, determinism, go vet and go.mod
+
+.PHONY: golangci
+golangci:
+	$(call tool,golangci-lint) run ./...
+	cd tools && $(call tool,golangci-lint) run --config ../.golangci.yml ./...
+
+.PHONY: detlint
+detlint:
+	$(call tool,detlint) $(call there,$(DET_PACKAGES))
+	$(if $(wildcard engine/*.go),$(call tool,detlint) -files '$(DET_ENGINE)' ./engine)
+
+.PHONY: vet
+vet:
+	$(GO) vet ./...
+	$(GO) -C tools vet ./...
+
+.PHONY: tidy
+tidy:
+	$(GO) mod tidy -diff
+	$(GO) -C tools mod tidy -diff
+
+.PHONY: fmt
+fmt: ## format the code
+	$(call tool,golangci-lint) fmt ./...
+	cd tools && $(call tool,golangci-lint) fmt --config ../.golangci.yml ./...
+
+.PHONY: race
+race: ## run the tests of the packages with goroutines under the race detector
+	$(GO) test -race $(call there,$(RACE_PACKAGES),/...)
+
+.PHONY: twin
+twin: ## run every scenario and SEEDS random worlds twice, in unlike processes, and compare
+	$(GO) run ./cmd/bwsim run --twin
+	$(GO) run ./cmd/bwsim run --random --seeds $(SEEDS) --twin
+
+.PHONY: mutants
+mutants: ## plant every bug and see that the checker catches it
+	$(GO) run ./cmd/bwsim mutants
+
+# Our own golden tests have Golden in their names and a flag -update; those of
+# datadriven are renewed by its flag -rewrite.
+.PHONY: golden
+golden: ## renew the golden files; read the diff before you commit it
+	@own=$(call tests_with,flag[.]Bool.["]update["]); \
+	driven=$(call tests_with,^[[:space:]]+"github[.]com/cockroachdb/datadriven"$$); \
+	[ -z "$$own" ] || $(GO) test $$own -run Golden -count=1 -update; \
+	[ -z "$$driven" ] || $(GO) test $$driven -count=1 -rewrite
+
+.PHONY: bench-sim
+bench-sim: ## measure the simulator on one core
+	$(GO) test ./sim/... -run '^$$' -bench . -benchmem -cpu 1
+
+.PHONY: long
+long: ## search for hours: LONG_SEEDS random worlds, LONG_CHECKS cases of each rapid test
+	$(GO) run ./cmd/bwsim run --random --seeds $(LONG_SEEDS)
+	$(GO) test $(call tests_with,^[[:space:]]+"pgregory[.]net/rapid"$$) -count=1 -timeout 0 -rapid.checks=$(LONG_CHECKS)

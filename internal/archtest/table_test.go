@@ -1,0 +1,62 @@
+package archtest
+
+// anything, in a row, allows every import.
+const anything = "*"
+
+// row says what one package may import beside the standard library.
+type row struct {
+	ours    []string // packages of this module, without the module's path
+	modules []string // other modules
+	std     []string // not nil: the only packages of the standard library
+	tests   []string // what test files may import beyond the above and forTests
+}
+
+// forTests is what every test file may import, whatever its package.
+var forTests = []string{
+	"store/memory", // tests run on the executable reading of the contract, not on mocks
+	"store/storetest",
+	"pgregory.net/rapid",
+	"github.com/cockroachdb/datadriven",
+}
+
+// table has a row for every package. Arrows point one way: nouns (store),
+// what happened (history), the judge (checker), the engine, the world (sim),
+// programs (cmd).
+var table = map[string]row{
+	"clockx": {modules: []string{"github.com/benbjohnson/clock"}},
+
+	// The nouns talk to nothing; uuid is pure text and bits.
+	"store":           {modules: []string{"github.com/google/uuid"}},
+	"store/memory":    {ours: []string{"store"}},
+	"store/storetest": {ours: []string{"store"}},
+
+	// A judge must be able to judge a production history, and shares no code,
+	// identity or clock with what it judges.
+	"history": {ours: []string{"store"}},
+	"checker": {ours: []string{"history", "store"}, modules: []string{"github.com/anishathalye/porcupine"}},
+
+	// The pump is pure. Nothing under engine knows which store it has or that
+	// it is simulated.
+	"engine/pump": {
+		ours: []string{"store"},
+		std:  []string{"cmp", "encoding/binary", "errors", "fmt", "math", "slices", "strings", "time"},
+	},
+	"engine": {ours: []string{"clockx", "engine/pump", "store"}},
+	// The kit for users' own tests brings a store and a clock to move.
+	"engine/enginetest": {ours: []string{"clockx", "engine", "engine/pump", "store", "store/memory"}},
+
+	"sim": {ours: []string{"checker", "clockx", "engine", "engine/pump", "history", "store", "store/memory"}},
+	// sim defines a world as data; scenario reads files into that data.
+	"sim/scenario": {
+		ours:    []string{"engine", "engine/pump", "scenarios", "sim", "store"},
+		modules: []string{"github.com/goccy/go-yaml"},
+	},
+	"sim/mutants": {ours: []string{"internal/mutant"}},
+	"scenarios":   {},
+
+	"cmd/bwsim":    {ours: []string{anything}, modules: []string{anything}},
+	"cmd/bwworker": {ours: []string{anything}, modules: []string{anything}},
+
+	"internal/archtest": {},
+	"internal/mutant":   {},
+}

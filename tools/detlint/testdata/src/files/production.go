@@ -1,0 +1,5 @@
+package files
+
+import "sync"
+
+func production(wg *sync.WaitGroup, m map[int]int) { go shell(m) }
