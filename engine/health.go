@@ -43,10 +43,21 @@ func (m *Mark) Degraded() string {
 	return text
 }
 
+// Kinds returns a bit for each pump.Kind whose episode of transient faults is
+// under way.
+func (m *Mark) Kinds() (bits uint8) {
+	for k, t := range m.degraded {
+		if t != "" {
+			bits |= 1 << k
+		}
+	}
+	return bits
+}
+
 // HaltState says why a group fail-stopped.
 type HaltState struct {
-	ErrorType string // type of the innermost error
-	Message   string
+	ErrorType string `json:"error_type"` // type of the innermost error
+	Message   string `json:"message"`
 }
 
 // String prints s as operators read it.

@@ -21,8 +21,8 @@ type Result struct {
 	Output      []byte // what it set; at most store.MaxOutput bytes
 }
 
-// outcome turns r into what is reported.
-func (r Result) outcome() store.Outcome {
+// Outcome turns r into what is reported.
+func (r Result) Outcome() store.Outcome {
 	switch {
 	case r.Unknown:
 		return store.UnknownName{}

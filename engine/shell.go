@@ -60,7 +60,7 @@ func (s *Shell) Progressed(key store.LeaseKey, data []byte) {
 
 // Returned tells how the handler of key ended.
 func (s *Shell) Returned(key store.LeaseKey, r Result) {
-	s.step(pump.Returned{Key: key, Outcome: r.outcome()})
+	s.step(pump.Returned{Key: key, Outcome: r.Outcome()})
 }
 
 // Answered tells the answer to a call: a reply, or an error.

@@ -54,9 +54,15 @@ func (c *claiming) expire(now Time, view time.Duration) {
 		c.forget(0)
 	}
 	if c.open && c.first.Add(view) <= now {
-		c.open = false
-		c.number++
+		c.next()
 	}
+}
+
+// next goes on to the next number.
+func (c *claiming) next() {
+	c.open = false
+	c.number++
+	c.tidy()
 }
 
 // settle forgets the call op, if it is awaited: it will bring no leases.
@@ -68,14 +74,20 @@ func (c *claiming) settle(op Op) {
 
 // forget removes the awaited call at i.
 func (c *claiming) forget(i int) {
-	n := c.awaited[i].number
 	c.awaited = slices.Delete(c.awaited, i, i+1)
-	for _, s := range c.awaited {
-		if s.number == n {
-			return
-		}
-	}
-	c.accepted = slices.DeleteFunc(c.accepted, func(k store.LeaseKey) bool { return k.Claim == n })
+	c.tidy()
+}
+
+// tidy forgets the leases of numbers to which no answer can come any more.
+func (c *claiming) tidy() {
+	c.accepted = slices.DeleteFunc(c.accepted, func(k store.LeaseKey) bool { return !c.mayBring(k.Claim, 0) })
+}
+
+// mayBring reports whether leases of the claim number n may come from a call
+// other than op: one that is awaited, or one yet to be sent.
+func (c *claiming) mayBring(n uint64, op Op) bool {
+	return c.open && c.number == n ||
+		slices.ContainsFunc(c.awaited, func(s sentClaim) bool { return s.number == n && s.op != op })
 }
 
 // free returns how many more handlers may start.
@@ -114,8 +126,7 @@ func (p *Pump) claimed(ev Claimed, out []Action) []Action {
 	asked := p.lanes[Claiming].sent
 	inFlight := p.answered(Claiming, ev.Op, &out)
 	if c.open && c.number == s.number && (inFlight || p.lanes[Claiming].op == 0) {
-		c.open = false
-		c.number++
+		c.next()
 	}
 	out = p.accept(s, ev.Leases, !inFlight, out)
 	c.forget(i)
@@ -130,8 +141,7 @@ func (p *Pump) accept(s sentClaim, leases []store.Lease, late bool, out []Action
 	if s.first.Add(p.cfg.view()) <= p.now {
 		return out // over by the own view: left to lapse
 	}
-	p.dispatch.took(leases)
-	again := slices.ContainsFunc(p.claiming.awaited, func(o sentClaim) bool { return o.number == s.number && o.op != s.op })
+	again := p.claiming.mayBring(s.number, s.op)
 	for k := range leases {
 		l := &leases[k]
 		pos, known := p.held.find(l.Key)
@@ -141,6 +151,7 @@ func (p *Pump) accept(s sentClaim, leases []store.Lease, late bool, out []Action
 		if again {
 			p.claiming.accepted = append(p.claiming.accepted, l.Key)
 		}
+		p.dispatch.took(l.Queue)
 		p.held.insert(held{key: l.Key, sent: s.first, timeoutAt: Never, abandonAt: Never})
 		h := p.held.at(pos)
 		switch {
@@ -184,7 +195,7 @@ func (p *Pump) pace(ev Claimed, sent Time) {
 	if len(ev.Leases) == 0 {
 		c.interval = min(2*c.interval, p.cfg.MaxPollInterval)
 	}
-	if ev.HasNext && !c.more {
+	if ev.HasNext && ev.Next > 0 && !c.more { // nothing got and yet due: it is held by somebody
 		c.nextPoll = min(c.nextPoll, p.now.Add(max(ev.Next, p.cfg.PollInterval/64)))
 	}
 }

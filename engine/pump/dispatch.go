@@ -71,19 +71,17 @@ func (d *dispatch) pick(credit []int) int {
 	return best
 }
 
-// took books jobs that a claim really took. Credit is bounded, or a queue that
-// was empty for an hour could shut out the others for as long.
-func (d *dispatch) took(leases []store.Lease) {
+// took books a job of the queue that a claim really took. Credit is bounded, or
+// a queue that was empty for an hour could shut out the others for as long.
+func (d *dispatch) took(queue string) {
 	if !d.weighted {
 		return
 	}
-	for k := range leases {
-		for i := range d.credit {
-			d.credit[i] += d.queues[i].Weight
-			if d.queues[i].Name == leases[k].Queue {
-				d.credit[i] -= d.total
-			}
-			d.credit[i] = max(-d.total, min(d.total, d.credit[i]))
+	for i := range d.credit {
+		d.credit[i] += d.queues[i].Weight
+		if d.queues[i].Name == queue {
+			d.credit[i] -= d.total
 		}
+		d.credit[i] = max(-d.total, min(d.total, d.credit[i]))
 	}
 }

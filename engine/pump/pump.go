@@ -1,6 +1,7 @@
 package pump
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -84,6 +85,7 @@ func spread(worker string, limit time.Duration) time.Duration {
 func (p *Pump) Step(now Time, ev Event, out []Action) []Action {
 	p.now = max(p.now, now)
 	if p.phase >= stopped {
+		p.left(ev)
 		return out
 	}
 	if _, ok := ev.(WallJumped); ok {
@@ -97,6 +99,18 @@ func (p *Pump) Step(now Time, ev Event, out []Action) []Action {
 		out = p.calls(out)
 	}
 	return p.settle(out)
+}
+
+// left counts handlers that return after the pump has ended.
+func (p *Pump) left(ev Event) {
+	r, ok := ev.(Returned)
+	if !ok {
+		return
+	}
+	if h := p.held.lookup(r.Key); h != nil && h.running {
+		h.running = false
+		p.running--
+	}
 }
 
 func (p *Pump) event(ev Event, out []Action) []Action {
@@ -117,7 +131,7 @@ func (p *Pump) event(ev Event, out []Action) []Action {
 		return p.returned(ev, out)
 	case Progressed:
 		if h := p.held.lookup(ev.Key); h != nil && h.running {
-			h.progress = ev.Data
+			h.progress, h.carried = ev.Data, false
 		}
 		return out
 	case Hinted:
@@ -250,7 +264,7 @@ func (p *Pump) failed(ev Failed, out []Action) []Action {
 		if !ev.Fault.Transient() {
 			return p.halt(Cause{Type: ev.Type, Message: ev.Text}, out)
 		}
-		out = p.ended(k, ev.Text, out)
+		out = p.ended(k, cmp.Or(ev.Text, ev.Fault.String()), out)
 	}
 	p.claiming.settle(ev.Op)
 	return out

@@ -19,14 +19,21 @@ func (p *Pump) renewal() store.Request {
 		p.urgent = p.urgent && n > 0
 		return nil
 	}
-	p.urgent = false
-	l := &p.lanes[Renewing]
-	l.renew = make([]store.RenewRow, 0, n)
-	for i := range p.held.len() {
-		if h := p.held.at(i); p.renewable(h) {
-			l.renew = append(l.renew, store.RenewRow{Key: h.key, Progress: h.progress})
+	p.beat, p.urgent = due, false
+	rows := make([]store.RenewRow, 0, min(n, store.MaxBatch))
+	for i := 0; i < p.held.len() && len(rows) < store.MaxBatch; i++ {
+		h := p.held.at(i)
+		if !p.renewable(h) || (n > store.MaxBatch && h.sent.Add(p.cfg.HeartbeatInterval) > p.now) {
+			continue // too many for one request: those that are not due yet must wait
 		}
+		h.carried = h.progress != nil
+		rows = append(rows, store.RenewRow{Key: h.key, Progress: h.progress})
 	}
+	if len(rows) == 0 {
+		return nil
+	}
+	l := &p.lanes[Renewing]
+	l.renew = rows
 	return &store.Renew{Worker: p.worker, Lease: p.cfg.LeaseDuration, Rows: l.renew}
 }
 
@@ -61,7 +68,7 @@ func (p *Pump) renewed(ev Renewed, out []Action) []Action {
 		}
 		switch a.Status {
 		case store.RenewOK:
-			out = p.kept(p.held.at(i), a, sent, rows[k].Progress, out)
+			out = p.kept(p.held.at(i), a, sent, out)
 		case store.RenewLost:
 			out, _ = p.lose(i, out)
 		case store.RenewBusy:
@@ -73,13 +80,13 @@ func (p *Pump) renewed(ev Renewed, out []Action) []Action {
 }
 
 // kept books a lease that was renewed by a call sent at sent.
-func (p *Pump) kept(h *held, a store.RenewAnswer, sent Time, progress []byte, out []Action) []Action {
+func (p *Pump) kept(h *held, a store.RenewAnswer, sent Time, out []Action) []Action {
 	h.sent = max(h.sent, sent)
 	if h.sent.Add(p.cfg.view()) > p.now {
 		h.doubtUntil = 0
 	}
-	if len(progress) > 0 && len(h.progress) > 0 && &progress[0] == &h.progress[0] {
-		h.progress = nil // carried; a newer one stays for the next renewal
+	if h.carried { // a newer one would stay for the next renewal
+		h.progress, h.carried = nil, false
 	}
 	if a.Cancel && h.running {
 		out = p.tell(h, CancelRequested, out)

@@ -51,12 +51,23 @@ func (p *Pump) reported(ev Reported, out []Action) []Action {
 		case store.ReportBusy:
 			out = p.again(i, out)
 		case store.ReportRejected:
-			h.outcome = store.Failure{Error: a.Reason}
-			out = p.again(i, out)
-			h.again = 0 // a plain failure was not sent yet: it need not wait
-			l.due = min(l.due, p.now)
+			out = p.rejected(i, a.Reason, out)
 		}
 	}
+	return out
+}
+
+// rejected replaces the outcome at position i, which breaks a bound of the
+// store, by a plain failure. It goes out at once, unless it was a failure that
+// broke the bound: a store that goes on like this is not asked in a hot loop.
+func (p *Pump) rejected(i int, reason string, out []Action) []Action {
+	h := p.held.at(i)
+	plain := h.outcome.Kind() == store.EndFailure
+	h.outcome = store.Failure{Error: reason}
+	if plain || h.lost {
+		return p.again(i, out)
+	}
+	p.lanes[Reporting].due = p.now
 	return out
 }
 

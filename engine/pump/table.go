@@ -25,7 +25,8 @@ type held struct {
 	inReport bool          // in the report in flight
 	lastTry  bool          // lost, but a success may still be sent once
 	again    Time          // not to be reported before; 0 = at once
-	progress []byte        // not yet carried by a renewal
+	progress []byte        // not known to be carried by a renewal; nil = none
+	carried  bool          // progress is what the last renewal took along
 }
 
 // ready reports whether h waits to be put into a report.
