@@ -20,6 +20,9 @@ func (w *Watch) moved(c *Commit, j *jobBook, ch *Change, how by) {
 		w.breach(ruleFinal, j, "had ended as %v, and was changed (%v) by %s", b.State, a.State, how)
 		return
 	}
+	if n := len(a.Output); n > store.MaxOutput {
+		w.breach(ruleLegal, j, "has an output of %d bytes, over the bound of %d", n, store.MaxOutput)
+	}
 	if !allowed(how, b.State, a.State) {
 		w.breach(ruleLegal, j, "went from %v to %v by %s at %s", b.State, a.State, how, w.clock(c.StoreNow))
 	}

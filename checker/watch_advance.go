@@ -85,6 +85,9 @@ func (p *pumpBook) await(node int64) int64 {
 	if sweep := &p.lanes[CallSweep]; sweep.call == nil && p.phase == phaseServing {
 		soon = min(soon, max(p.sweepDue, sweep.hold))
 	}
+	if claim := &p.lanes[CallClaim]; claim.call == nil && p.polls() {
+		soon = min(soon, max(p.pollDue, claim.hold))
+	}
 	renew, report := &p.lanes[CallRenew], &p.lanes[CallReport]
 	for i := range p.holds {
 		h := &p.holds[i]
@@ -108,6 +111,12 @@ func (p *pumpBook) await(node int64) int64 {
 		soon = min(soon, max(renew.hold, node))
 	}
 	return soon
+}
+
+// polls reports whether the pump is to look for work: it serves, and has a free
+// slot. One on which outcomes pile up may wait.
+func (p *pumpBook) polls() bool {
+	return p.phase == phaseServing && p.running < p.info.PoolSize && len(p.holds)-p.running < p.info.PoolSize
 }
 
 // beat is when a renewal is due on account of h.

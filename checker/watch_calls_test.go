@@ -9,6 +9,8 @@ import (
 
 const degradedClaim, degradedReport = 1 << checker.CallClaim, 1 << checker.CallReport
 
+func polls1s(i *checker.PumpInfo) { i.MaxPoll = 0 }
+
 func sweeps5s(i *checker.PumpInfo) { i.Maintenance, i.SweepBatch = 5*time.Second, 1 }
 
 // callCases are about what pumps owe in calls.
@@ -135,6 +137,42 @@ var callCases = []watchCase{
 		p := r.pump()
 		r.at(60)
 		r.send(p, &store.Sweep{Queues: []string{"a"}, Max: 1})
+	}},
+	{"polling", holds, "a full pool does not poll", func(r *rig) {
+		p := r.pump(polls1s, func(i *checker.PumpInfo) { i.PoolSize = 1 })
+		r.enqueue(1)
+		r.run(p, 1, 1)
+		r.at(10)
+		r.step(p)
+	}},
+	{"polling", broken, "nobody looks for work", func(r *rig) {
+		p := r.pump(polls1s)
+		r.claim(p, 1)
+		r.step(p)
+		r.at(1)
+		r.step(p)
+	}},
+	{"polling", broken, "a slot that is free again is not used", func(r *rig) {
+		p := r.pump(polls1s, func(i *checker.PumpInfo) { i.PoolSize = 1 })
+		r.enqueue(1)
+		r.run(p, 1, 1)
+		r.at(5)
+		r.finish(p, 1, store.Success{}, store.Succeeded, 0)
+		r.step(p)
+	}},
+	{"pool", broken, "a repeat is not answered what lives", func(r *rig) {
+		p := r.pump()
+		r.enqueue(1)
+		c := r.send(p, claimOf(p, 1))
+		r.take(c, 1)
+		r.apply(c, &store.Claimed{At: r.store()})
+	}},
+	{"legal", broken, "an output over its bound", func(r *rig) {
+		p := r.pump()
+		r.enqueue(1)
+		r.run(p, 1, 1)
+		r.spoil = func(j *store.Job) { j.Output = make([]byte, store.MaxOutput+1) }
+		r.finish(p, 1, store.Success{}, store.Succeeded, 0)
 	}},
 	{"margin", holds, "a failed renewal goes out again after a twentieth of the lease", func(r *rig) {
 		p := r.pump(func(i *checker.PumpInfo) { i.Poll = 10 * time.Second })

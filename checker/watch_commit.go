@@ -72,8 +72,9 @@ func (w *Watch) claimed(c *Commit, req *store.Claim) {
 			p.tookTo = Ghost(len(w.leases) + 1)
 		}
 	}
-	if r, ok := c.Reply.(*store.Claimed); ok && len(r.Leases) > 0 {
+	if r, ok := c.Reply.(*store.Claimed); ok {
 		w.answeredLive(c, req, r)
+		w.answeredAgain(c, req, r)
 	}
 }
 

@@ -27,6 +27,8 @@ func (w *Watch) Sent(c *Call) {
 			p.number, p.first, p.open = req.Number, c.SentNode, true
 		}
 		c.first = p.first
+		p.pollDue = c.SentNode + int64(max(p.info.Poll, p.info.MaxPoll))
+		p.soon = min(p.soon, p.pollDue)
 	case *store.Renew:
 		w.renewSent(p, c, req)
 		p.urgent = false

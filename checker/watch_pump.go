@@ -47,6 +47,7 @@ type pumpBook struct {
 
 	urgent   bool // a renewal must go out at once
 	sweepDue int64
+	pollDue  int64 // the longest interval after the last claim was sent
 	anyFrom  int64 // last send of a sweep of any queue, or the beginning
 }
 
@@ -93,6 +94,7 @@ func (w *Watch) PumpBegan(info PumpInfo, trueNow, node int64) {
 		info: info, view: int64(info.Lease - info.Lease/50), retry: int64(min(info.Poll, info.Lease/20)),
 		limit: forever, soon: node, advanced: node - 1,
 		sweepDue: node + int64(info.Maintenance), anyFrom: node,
+		pollDue: node + int64(max(info.Poll, info.MaxPoll)),
 	}
 	for _, q := range info.Queues {
 		p.queues = append(p.queues, w.queue(q))

@@ -49,7 +49,7 @@ func (r *rig) store() store.Instant { return rigEpoch.Add(time.Duration(r.now) +
 func (r *rig) pump(with ...func(*checker.PumpInfo)) checker.PumpID {
 	i := checker.PumpInfo{
 		ID: checker.PumpID(r.pumps), Node: fmt.Sprintf("n%d", r.pumps), Group: "g", Queues: []string{"a"}, PoolSize: 2,
-		Lease: time.Minute, Heartbeat: 20 * time.Second, Maintenance: 24 * time.Hour, Poll: time.Second, MaxPoll: time.Second,
+		Lease: time.Minute, Heartbeat: 20 * time.Second, Maintenance: 24 * time.Hour, Poll: time.Second, MaxPoll: 24 * time.Hour,
 		OpTimeout: 10 * time.Second, AbandonAfter: 5 * time.Minute, Shutdown: 30 * time.Second, SweepBatch: 500,
 		Terms: &store.Terms{Default: store.Policy{MaxAttempts: 3, NoJitter: true}},
 	}

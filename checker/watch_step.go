@@ -51,6 +51,7 @@ func (w *Watch) Returned(id PumpID, key store.LeaseKey, outcome store.Outcome, n
 		return
 	}
 	h.running = false
+	p.soon = min(p.soon, node) // a slot is free
 	h.owed = outcome.Kind()
 	h.abandoned, h.abandonAt, h.timeoutAt = false, forever, forever
 	if p.phase == phaseDraining { // nothing is told of a handler that the drain has interrupted
@@ -138,5 +139,6 @@ func (w *Watch) Stepped(s Step) {
 	w.renewSoon(p, s.Node)
 	w.reportSoon(p, s.Node)
 	w.sweepSent(p, s.Node)
+	w.polled(p, s.Node)
 	p.soon = p.await(s.Node)
 }

@@ -1,0 +1,9 @@
+// Package sim is the simulated world: many nodes, each running the shells and
+// pumps that production runs, against the memory store behind a network that
+// loses, delays and doubles, on clocks that drift, step and freeze. One
+// goroutine, one queue of events, one seed: the same seed gives the same run to
+// the last byte.
+//
+// A Scenario is the world and what happens to it, as data; Run plays it;
+// checker.Watch and the linearizability checker judge it.
+package sim

@@ -1,0 +1,232 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"backwave/checker"
+	"backwave/engine/pump"
+	"backwave/history"
+	"backwave/store"
+	"backwave/store/memory"
+)
+
+// epoch is what all wall clocks without an offset, and the store's, show at
+// the start of a world: 2026-01-01T00:00:00Z.
+const epoch = 1_767_225_600 * int64(time.Second)
+
+// world is one run of one scenario.
+type world struct {
+	sc    *Scenario
+	seed  uint64
+	now   int64 // true time, ns
+	end   int64
+	queue queue
+	timer timers
+
+	events uint64
+	spun   int                 // events since time last went on
+	found  []checker.Violation // by the world itself
+	trace  tracer
+	story  func(Line)
+	watch  *checker.Watch
+	log    *history.Log
+
+	store      *memory.Store
+	storeClock clock
+	snapshots  []snapshot
+	audits     int              // entries so far
+	images     []checker.Change // reused
+
+	net    netState
+	calls  []flight
+	free   []int32 // of calls
+	serial uint64  // of calls
+
+	nodes   []*node
+	pumps   []*host // every start of every pump, by checker.PumpID
+	groups  []group
+	jobs    []job
+	byName  map[string]int32
+	byID    map[store.JobID]int32
+	runs    []run
+	idle    []int32 // free of runs
+	probes  []probe
+	actions []int // sends so far, by index into the timeline
+	seen    situations
+}
+
+// group is a Worker Group of the scenario, resolved.
+type group struct {
+	name   string
+	pumps  int
+	cfg    pump.Config
+	queues []string
+}
+
+// Options say how to run a scenario.
+type Options struct {
+	Seed  uint64
+	Trace func(line string) // gets every event as a line of text; nil = none
+	Story func(Line)        // gets what a person wants to know; nil = none
+	Log   *history.Log      // gets the history, for Result.CheckLinear; nil = none
+}
+
+// Run plays sc to its end and judges it by the invariants and by what its
+// author expects. sc must be sound, as package scenario checks it.
+func Run(sc *Scenario, o Options) *Result {
+	w := newWorld(sc, o)
+	w.play()
+	return w.result(o)
+}
+
+func newWorld(sc *Scenario, o Options) *world {
+	w := &world{
+		sc: sc, seed: mix(o.Seed), end: int64(sc.For), story: o.Story, log: o.Log,
+		storeClock: newClock(sc.Store, epoch),
+		byName:     map[string]int32{}, byID: map[store.JobID]int32{},
+	}
+	w.watch = checker.NewWatch(checker.WatchOptions{Name: w.jobName, Epoch: toInstant(epoch)})
+	w.trace.out = o.Trace
+	w.store = memory.New((*storeTime)(w))
+	w.net = newNetState(sc)
+	w.actions = make([]int, len(sc.Timeline))
+	w.addGroups()
+	w.addJobs()
+	w.addNodes()
+	for i, f := range sc.Timeline {
+		w.plan(int32(i), f)
+	}
+	w.addProbes()
+	return w
+}
+
+func (w *world) addGroups() {
+	for _, g := range w.sc.Groups {
+		r := group{name: g.Name, pumps: max(1, g.Pumps), cfg: g.Config.Resolved()}
+		for _, q := range r.cfg.Queues {
+			r.queues = append(r.queues, q.Name)
+		}
+		w.groups = append(w.groups, r)
+	}
+}
+
+// storeTime is the store's clock of a world, as the store sees it.
+type storeTime world
+
+// Now implements memory.Clock.
+func (s *storeTime) Now() store.Instant { return (*world)(s).storeNow() }
+
+func (w *world) storeNow() store.Instant { return toInstant(w.storeClock.read(w.now)) }
+
+// toInstant rounds down: the store's clock shows the last full microsecond.
+func toInstant(ns int64) store.Instant { return store.Instant(ns / 1000) }
+
+// fromInstant returns the first reading in ns that shows i.
+func fromInstant(i store.Instant) int64 {
+	if int64(i) > math.MaxInt64/1000 {
+		return never
+	}
+	return int64(i) * 1000
+}
+
+// push adds an event; one after the end of the world is dropped.
+func (w *world) push(e event) {
+	if e.at <= w.end {
+		w.queue.push(e)
+	}
+}
+
+// play dequeues until the world ends. A timer due at the same instant as an
+// event comes after it.
+func (w *world) play() {
+	for {
+		te, tt := w.queue.next(), w.timer.next()
+		if min(te, tt) > w.end {
+			break
+		}
+		w.events++
+		w.watch.Event(w.events)
+		if !w.moving(min(te, tt)) {
+			break
+		}
+		if te <= tt {
+			e := w.queue.pop()
+			w.now = e.at
+			w.trace.event(w, e)
+			w.dispatch(e)
+			continue
+		}
+		p := w.timer.heap[0]
+		w.now = tt
+		w.timer.set(p, never)
+		w.trace.event(w, event{at: tt, kind: evWake, ref: p})
+		w.wake(w.pumps[p])
+	}
+	w.now = w.end
+}
+
+// spins is how many events of one instant are more than any world needs.
+const spins = 100_000
+
+// moving reports whether time goes on. An engine that asks at once to be woken
+// at once, for ever, is a broken one, and must not hang the world.
+func (w *world) moving(at int64) bool {
+	if at > w.now {
+		w.spun = 0
+		return true
+	}
+	w.spun++
+	if w.spun < spins {
+		return true
+	}
+	w.found = append(w.found, checker.Violation{Invariant: progress, Event: w.events, At: w.now, Message: fmt.Sprintf("%d events came at one instant: somebody asks to be woken at once, for ever", spins)})
+	return false
+}
+
+// progress is the name of the one invariant that is the world's own.
+const progress = "progress"
+
+// Invariants lists everything by which a run is judged, but for what its author
+// expects.
+func Invariants() []checker.Invariant {
+	return append(checker.Invariants(),
+		checker.Invariant{Name: progress, Sentence: "Time goes on: no pump asks to be woken at once, for ever."},
+		checker.Invariant{Name: "linearizable", Sentence: "What clients saw of each job could have happened one call at a time, each between its sending and its answer, on a store that keeps the promises."})
+}
+
+// jobName is what people call the job of id.
+func (w *world) jobName(id store.JobID) string {
+	if j, ok := w.byID[id]; ok {
+		return w.jobs[j].name
+	}
+	return id.String()
+}
+
+func (w *world) dispatch(e event) {
+	switch e.kind {
+	case evApply:
+		w.apply(e)
+	case evReply:
+		w.deliver(e)
+	case evReturn:
+		w.returned(e)
+	case evProgress:
+		w.progressed(e)
+	case evWake:
+		w.wake(w.pumps[e.ref])
+	case evHint:
+		w.hinted(e)
+	case evBoot:
+		w.boot(w.nodes[e.ref])
+	case evExit:
+		w.exit(e)
+	case evFault:
+		w.happen(e)
+	case evEnqueue:
+		w.enqueue(e)
+	case evProbe:
+		w.probe(e)
+	}
+}
