@@ -2,7 +2,7 @@ package engine
 
 import (
 	"fmt"
-	"runtime/debug"
+	"runtime/debug" //det:ok the stack goes to the log only
 
 	"backwave/engine/pump"
 	"backwave/store"

@@ -12,7 +12,7 @@ import (
 
 // ghost follows one pump from outside. It sees nothing but the events that go
 // in and the actions that come out, keeps its own books, written from the rules
-// of docs/rules-engine.md, and says of every step what had to happen, what was
+// of docs/semantics.md, and says of every step what had to happen, what was
 // allowed to, and when the pump must be woken next at the latest.
 type ghost struct {
 	cfg   pump.Config

@@ -1,0 +1,52 @@
+package engine
+
+import "sync"
+
+// mailbox queues what a pump has to be told, by any goroutine, for the one
+// that may talk to it.
+type mailbox struct {
+	bell chan struct{} // holds one ring
+
+	mu     sync.Mutex
+	mail   []func(*host)
+	closed bool
+}
+
+func newMailbox() *mailbox { return &mailbox{bell: make(chan struct{}, 1)} }
+
+// post queues m. It never blocks, and after shut it does nothing.
+func (b *mailbox) post(m func(*host)) {
+	b.mu.Lock()
+	if !b.closed {
+		b.mail = append(b.mail, m)
+	}
+	b.mu.Unlock()
+	b.ring()
+}
+
+// ring makes wait return, now or the next time.
+func (b *mailbox) ring() {
+	select {
+	case b.bell <- struct{}{}:
+	default:
+	}
+}
+
+// wait waits for a ring and returns all that was posted; used is what it
+// returned before, whose memory it takes back.
+func (b *mailbox) wait(used []func(*host)) []func(*host) {
+	<-b.bell
+	clear(used)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	mail := b.mail
+	b.mail = used[:0]
+	return mail
+}
+
+// shut drops everything from now on.
+func (b *mailbox) shut() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.mail, b.closed = nil, true
+}
