@@ -1,0 +1,23 @@
+//go:build !unix
+
+package main
+
+import (
+	"os"
+	"os/exec"
+)
+
+// Without process groups only the command itself can be ended, and only by
+// killing it.
+
+func ownGroup(*exec.Cmd) {}
+
+func stopGroup(cmd *exec.Cmd) { killPid(cmd.Process.Pid) }
+
+func killGroup(cmd *exec.Cmd) { killPid(cmd.Process.Pid) }
+
+func killPid(pid int) {
+	if p, err := os.FindProcess(pid); err == nil {
+		_ = p.Kill()
+	}
+}
