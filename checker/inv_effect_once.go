@@ -4,7 +4,7 @@ import "backwave/store"
 
 // once checks effect-once: per (job, attempt) at most one recorded end, and one
 // terminal state per life.
-func (w *Watch) once(c *Commit, j *jobBook, ch *Change) {
+func (w *Watch) once(j *jobBook, ch *Change) {
 	b, a := ch.Before, ch.After
 	grew := total(a) - total(b)
 	switch {

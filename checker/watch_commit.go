@@ -55,7 +55,7 @@ func (w *Watch) begin(c *Commit, ch *Change, how by) *jobBook {
 
 // end judges what a row became, whatever changed it, and books its state.
 func (w *Watch) end(c *Commit, j *jobBook, ch *Change) {
-	w.once(c, j, ch)
+	w.once(j, ch)
 	w.counted(j, ch)
 	w.kept(c, j, ch)
 	w.alone(j, ch)

@@ -198,7 +198,7 @@ var fenceCases = []watchCase{
 		p := r.pump()
 		r.enqueue(1)
 		r.run(p, 1, 1)
-		r.do("x", store.Cancel{Job: rigID(1)}, store.DoChanged, r.ask(1))
+		r.do("x", store.Cancel{Job: rigID(1)}, store.DoChanged, r.ask())
 		r.do("y", store.Cancel{Job: rigID(1)}, store.DoUnchanged)
 		r.finish(p, 1, store.Snooze{}, store.Cancelled, 0)
 	}},
@@ -213,14 +213,14 @@ var fenceCases = []watchCase{
 		p := r.pump()
 		r.enqueue(1)
 		r.run(p, 1, 1)
-		r.do("x", store.Cancel{Job: rigID(1)}, store.DoChanged, r.ask(1))
+		r.do("x", store.Cancel{Job: rigID(1)}, store.DoChanged, r.ask())
 		r.finish(p, 1, store.Failure{}, store.Scheduled, 2*time.Second)
 	}},
 	{"no-claim-after-cancel", broken, "a success is thrown away", func(r *rig) {
 		p := r.pump()
 		r.enqueue(1)
 		r.run(p, 1, 1)
-		r.do("x", store.Cancel{Job: rigID(1)}, store.DoChanged, r.ask(1))
+		r.do("x", store.Cancel{Job: rigID(1)}, store.DoChanged, r.ask())
 		r.finish(p, 1, store.Success{}, store.Cancelled, 0)
 	}},
 	{"no-claim-after-cancel", broken, "a waiting job goes on waiting", func(r *rig) {
@@ -231,7 +231,7 @@ var fenceCases = []watchCase{
 		p := r.pump()
 		r.enqueue(1)
 		r.run(p, 1, 1)
-		r.do("x", store.Cancel{Job: rigID(1)}, store.DoChanged, r.ask(1))
+		r.do("x", store.Cancel{Job: rigID(1)}, store.DoChanged, r.ask())
 		c := r.renew(p, 1)
 		ch := r.change(1, func(j *store.Job) { j.LeaseUntil = r.store().Add(time.Minute) })
 		r.apply(c, &store.Renewed{Rows: []store.RenewAnswer{{Status: store.RenewOK}}}, ch)

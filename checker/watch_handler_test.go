@@ -195,7 +195,7 @@ var handlerCases = []watchCase{
 		p := r.pump()
 		r.enqueue(1)
 		r.run(p, 1, 1)
-		r.do("x", store.Cancel{Job: rigID(1)}, store.DoChanged, r.ask(1))
+		r.do("x", store.Cancel{Job: rigID(1)}, store.DoChanged, r.ask())
 		c := r.renew(p, 1)
 		r.answer(c, r.renewed(c))
 		r.step(p)

@@ -278,8 +278,8 @@ func (r *rig) do(request string, cmd store.Command, res store.DoResult, changes 
 	r.answer(c, reply)
 }
 
-func (r *rig) ask(n int) checker.Change {
-	return r.change(n, func(j *store.Job) { j.CancelRequested = true })
+func (r *rig) ask() checker.Change {
+	return r.change(1, func(j *store.Job) { j.CancelRequested = true })
 }
 
 // end makes the final checks.

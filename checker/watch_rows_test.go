@@ -132,7 +132,7 @@ var rowCases = []watchCase{
 		p := r.pump()
 		r.enqueue(1)
 		r.run(p, 1, 1)
-		r.do("x", store.Cancel{Job: rigID(1)}, store.DoChanged, r.ask(1))
+		r.do("x", store.Cancel{Job: rigID(1)}, store.DoChanged, r.ask())
 		r.finish(p, 1, store.Success{}, store.Succeeded, 0)
 	}},
 	{"legal", broken, "a sweep quarantines", func(r *rig) {

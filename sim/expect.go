@@ -153,10 +153,11 @@ func (j *judge) groups(x ExpectHealth, what string, got, want []string) {
 // result closes the books of a run.
 func (w *world) result(o Options) *Result {
 	r := &Result{Scenario: w.sc, Seed: o.Seed, Events: w.events, Virtual: time.Duration(w.end), Situations: w.seen.names()}
-	var rows []*store.Job
+	rows := make([]*store.Job, 0, len(w.jobs))
 	w.store.Each(func(j *store.Job) bool { rows = append(rows, j); return true })
 	w.lastLook()
 	w.watch.End(w.now, rows)
+	r.Jobs = make([]JobResult, 0, len(w.jobs))
 	for i := range w.jobs {
 		j := &w.jobs[i]
 		res := JobResult{Name: j.name, Starts: j.starts, Told: j.told, Fenced: j.fenced, Renewals: j.renews, Ended: time.Duration(j.ended), Plain: j.plain, Guarded: j.guarded}

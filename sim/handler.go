@@ -25,7 +25,6 @@ type run struct {
 	ends   int64 // when it will; never for a hang
 	stood  int64 // how long its node had stood still when ends was set
 	begun  int64
-	output int
 }
 
 // due returns when r ends, counting how long its node has stood still since

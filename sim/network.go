@@ -30,7 +30,7 @@ type flight struct {
 // hit is something that happens to the nth call of a kind by a pump.
 type hit struct {
 	nth   int
-	fault Fault
+	fault striker
 }
 
 // netState is what is wrong with network and store at the moment.
@@ -38,9 +38,9 @@ type netState struct {
 	latency, jitter int64
 	tail            uint64
 	outage          int
-	stall           []int64 // ends of stalls under way
-	refuse          int     // restarts under way
-	errors          []*StoreError
+	stall           []int64       // ends of stalls under way
+	refuse          int           // restarts under way
+	errors          []int32       // StoreErrors under way, by index into the timeline
 	slow            time.Duration // for everyone, clients too
 }
 
@@ -85,7 +85,7 @@ func (h *host) Call(op pump.Op, req store.Request) {
 	lost := n.cut[0] > 0
 	for _, x := range n.slots[h.slot].hits[k] {
 		if x.nth == nth {
-			delay, lost = w.strike(&f, x.fault, delay, lost)
+			delay, lost = x.fault.strike(w, &f, delay, lost)
 		}
 	}
 	if lost {
@@ -242,26 +242,26 @@ func (w *world) refuse(f *flight) error {
 	if w.net.refuse > 0 {
 		return injected(store.FaultConnection)
 	}
-	for _, s := range w.net.errors {
-		if f.host == nil {
-			continue // clients and operators have their own faults
+	if f.host == nil {
+		return nil // clients and operators have their own faults
+	}
+	for _, i := range w.net.errors {
+		if s, ok := w.sc.Timeline[i].(StoreError); ok && s.hits(f) {
+			class, err := store.ParseFault(s.Class)
+			if err != nil {
+				panic(err) // the parser has checked it
+			}
+			return injected(class)
 		}
-		if len(s.Nodes) > 0 && !contains(s.Nodes, f.host.n.spec.Name) {
-			continue
-		}
-		if s.Group != "" && s.Group != f.host.group.name {
-			continue
-		}
-		if len(s.Calls) > 0 && !contains(s.Calls, callName(f.call.Kind)) {
-			continue
-		}
-		class, err := store.ParseFault(s.Class)
-		if err != nil {
-			panic(err) // the parser has checked it
-		}
-		return injected(class)
 	}
 	return nil
+}
+
+// hits reports whether the trouble is f's.
+func (s *StoreError) hits(f *flight) bool {
+	return (len(s.Nodes) == 0 || contains(s.Nodes, f.host.n.spec.Name)) &&
+		(s.Group == "" || s.Group == f.host.group.name) &&
+		(len(s.Calls) == 0 || contains(s.Calls, callName(f.call.Kind)))
 }
 
 func callName(k checker.CallKind) string {

@@ -29,11 +29,19 @@ type job struct {
 	guarded int
 }
 
+// defaultRun is how a handler behaves of which nothing is said.
+var defaultRun = []Script{{For: time.Second}}
+
 // clientPatience is how long a client waits for an answer before it sends the
 // same enqueue again.
 const clientPatience = 5 * time.Second
 
 func (w *world) addJobs() {
+	n := 0
+	for i := range w.sc.Jobs {
+		n += max(1, w.sc.Jobs[i].Count)
+	}
+	w.jobs = make([]job, 0, n)
 	for i := range w.sc.Jobs {
 		spec := &w.sc.Jobs[i]
 		for k := range max(1, spec.Count) {
@@ -49,7 +57,10 @@ func (w *world) addJobs() {
 func (w *world) addJob(spec *Job, name string, at time.Duration) {
 	h := text(name)
 	id := store.NewJobID((epoch+int64(at))/int64(time.Millisecond), draw(w.seed, streamID, h, 0, 0), draw(w.seed, streamID, h, 1, 0))
-	n := store.NewJob{ID: id, Name: spec.Name, Queue: spec.Queue, Delay: spec.In, MaxAttempts: spec.MaxAttempts, UniqueKey: spec.Unique, Payload: make([]byte, spec.Payload)}
+	n := store.NewJob{ID: id, Name: spec.Name, Queue: spec.Queue, Delay: spec.In, MaxAttempts: spec.MaxAttempts, UniqueKey: spec.Unique}
+	if spec.Payload > 0 {
+		n.Payload = make([]byte, spec.Payload)
+	}
 	if n.Name == "" {
 		n.Name = "work"
 	}
@@ -58,7 +69,7 @@ func (w *world) addJob(spec *Job, name string, at time.Duration) {
 	}
 	run := spec.Run
 	if len(run) == 0 {
-		run = []Script{{For: time.Second}}
+		run = defaultRun
 	}
 	i := int32(len(w.jobs))
 	w.jobs = append(w.jobs, job{name: name, id: id, spec: spec, run: run, req: &store.Enqueue{Jobs: []store.NewJob{n}}})
@@ -90,7 +101,7 @@ func (w *world) sendEnqueue(i int32) {
 	lost := false
 	for _, t := range w.sc.Timeline {
 		if o, ok := t.(OnEnqueue); ok && w.byName[o.Job] == i && max(1, o.Nth) == j.sends {
-			delay, lost = w.strike(&f, o, delay, lost)
+			delay, lost = o.strike(w, &f, delay, lost)
 		}
 	}
 	if lost {
@@ -165,7 +176,7 @@ func (w *world) changed(f *flight, changes []memory.Change) {
 		if after.State.Terminal() && before.State != after.State {
 			j.ended = w.now
 		}
-		if before.State != after.State {
+		if w.story != nil && before.State != after.State {
 			w.say("store", "%s: %s", j.name, transition(before, after))
 		}
 		if after.State == store.Scheduled && before.State != store.Executing && (before.State != after.State) {

@@ -171,8 +171,11 @@ func (r *randomizer) twice() time.Duration {
 	return r.span(0, r.lease)
 }
 
+// cancel mostly comes while the job is young: later there is nothing to cancel.
 func (r *randomizer) cancel() {
-	r.add(Cancel{At: r.when(), Job: r.job(), Force: r.chance(30), Twice: r.twice()})
+	j := r.sc.Jobs[r.upTo(len(r.sc.Jobs))]
+	at := min(j.At+j.In+r.span(0, 2*r.lease), r.sc.For)
+	r.add(Cancel{At: at, Job: j.ID, Force: r.chance(30), Twice: r.twice()})
 }
 
 // requeue is of no use to most jobs: those that may need it are preferred.

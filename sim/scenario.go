@@ -98,8 +98,14 @@ var Ends = []string{"ok", "error", "panic", "goexit", "discard", "retry-after", 
 // what it hits, never by the order of anything drawn, so that taking one away
 // leaves the others where they were. Only this package can add to it.
 //
-//sumtype:decl
-type Fault interface{ fault() }
+// What each kind does to a world is in the files fault_*.go.
+type Fault interface {
+	// plan puts the fault, number i of the timeline, into the queue of a new
+	// world, or where the call is that it hits.
+	plan(w *world, i int32)
+	// happen is called when its time comes: once, or at its begin and its end.
+	happen(w *world, i int32, begin bool)
+}
 
 // What happens to nodes.
 type (
@@ -285,33 +291,6 @@ type (
 		Job string
 	}
 )
-
-func (Crash) fault()        {}
-func (Start) fault()        {}
-func (Drain) fault()        {}
-func (Pause) fault()        {}
-func (Suspend) fault()      {}
-func (Step) fault()         {}
-func (Drift) fault()        {}
-func (Freeze) fault()       {}
-func (Partition) fault()    {}
-func (Slow) fault()         {}
-func (OnCall) fault()       {}
-func (OnEnqueue) fault()    {}
-func (Aim) fault()          {}
-func (Forge) fault()        {}
-func (StoreError) fault()   {}
-func (Outage) fault()       {}
-func (Stall) fault()        {}
-func (Restart) fault()      {}
-func (Damage) fault()       {}
-func (Hold) fault()         {}
-func (Forget) fault()       {}
-func (Cancel) fault()       {}
-func (Requeue) fault()      {}
-func (PauseQueue) fault()   {}
-func (ResumeQueue) fault()  {}
-func (EnqueueAgain) fault() {}
 
 // Expect is what a scenario's author says of its end, beside the invariants.
 type Expect struct {

@@ -96,7 +96,7 @@ func newWorld(sc *Scenario, o Options) *world {
 	w.addJobs()
 	w.addNodes()
 	for i, f := range sc.Timeline {
-		w.plan(int32(i), f)
+		f.plan(w, int32(i))
 	}
 	w.addProbes()
 	return w
@@ -223,7 +223,7 @@ func (w *world) dispatch(e event) {
 	case evExit:
 		w.exit(e)
 	case evFault:
-		w.happen(e)
+		w.sc.Timeline[e.ref].happen(w, e.ref, e.step == 0)
 	case evEnqueue:
 		w.enqueue(e)
 	case evProbe:

@@ -14,6 +14,7 @@ func inPump() []mutant.Mutant {
 		{Name: "heartbeat-late", File: dir + "renew.go", Func: "(*Pump).oldest", Old: "p.cfg.HeartbeatInterval", New: "p.cfg.HeartbeatInterval*2", Breaks: "renewals come half as often"},
 		{Name: "renewal-behind-claim", File: dir + "pump.go", Func: "(*Pump).calls", Old: "if p.lanes[k].op != 0 ||", New: "if k == Renewing && p.lanes[Claiming].op != 0 || p.lanes[k].op != 0 ||", Breaks: "a renewal waits for a claim in flight"},
 		{Name: "renewal-retry-slow", File: dir + "pump.go", Func: "(*Pump).ended", Old: "l.hold = p.now.Add(p.cfg.renewRetry())", New: "l.hold = p.now.Add(p.cfg.HeartbeatInterval)", Breaks: "a failed renewal waits for the next heartbeat"},
+		{Name: "claim-number-stays", File: dir + "claim.go", Func: "(*claiming).next", Old: "c.number++", New: "", Breaks: "a claim that was answered is followed by one of the same number"},
 		{Name: "late-claim-dropped", File: dir + "claim.go", Func: "(*Pump).claimed", Old: "if i < 0 {", New: "if i < 0 || p.lanes[Claiming].op != ev.Op {", Breaks: "leases of a late answer are neither run nor given back"},
 		{Name: "start-on-a-dead-lease", File: dir + "claim.go", Func: "(*Pump).accept", Old: "if s.first.Add(p.cfg.view()) <= p.now {", New: "if false {", Breaks: "a handler starts on a lease that is over"},
 		{Name: "answer-accepted-twice", File: dir + "claim.go", Func: "(*Pump).accept", Old: "known || slices.Contains(p.claiming.accepted, l.Key)", New: "known", Breaks: "a repeated answer starts a finished attempt again"},

@@ -192,7 +192,7 @@ func (d *decoder) checkGroups(sc *sim.Scenario, root *node) {
 
 // leaves takes joined errors apart.
 func leaves(err error) []error {
-	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // what is wrapped is part of its text
+	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		if err == nil {
 			return nil

@@ -111,7 +111,7 @@ func (g *generator) value(k kind, v reflect.Value) {
 		v.SetBool(b)
 	case choice:
 		s := rapid.SampledFrom(k).Draw(g.t, "choice")
-		choice(k).read(&decoder{}, textNode(s), v)
+		k.read(&decoder{}, textNode(s), v)
 	case ref:
 		if len(g.handed[k.to]) > 0 {
 			v.SetString(rapid.SampledFrom(g.handed[k.to]).Draw(g.t, "ref"))
@@ -129,8 +129,8 @@ func (g *generator) value(k kind, v reflect.Value) {
 			g.value(k.of, v.Index(i))
 		}
 	case record:
-		for i := range k.table.fields {
-			g.field(&k.table.fields[i], v)
+		for i := range k.fields {
+			g.field(&k.fields[i], v)
 		}
 	case byName:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))

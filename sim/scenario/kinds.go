@@ -104,8 +104,8 @@ func (k record) read(d *decoder, n *node, v reflect.Value) {
 
 func (k record) write(v reflect.Value) *node {
 	n := &node{shape: mapping, block: k.block}
-	for i := range k.table.fields {
-		f := &k.table.fields[i]
+	for i := range k.fields {
+		f := &k.fields[i]
 		fv, ok := follow(v, f.path, false)
 		if !ok || (fv.IsZero() && !f.need) {
 			continue

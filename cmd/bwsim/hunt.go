@@ -1,0 +1,111 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"backwave/sim"
+)
+
+// hunted is a line of what a hunt prints. Run is printed when a run begins, so
+// that a process that dies or hangs has told where.
+type hunted struct {
+	Run    string   `json:"run"`              // such as "seed 3" or "scenario drain"
+	Seeds  int      `json:"seeds"`            // random worlds begun so far
+	Caught []string `json:"caught,omitempty"` // what did not hold
+	Found  string   `json:"found,omitempty"`  // the first of it, for people
+	Done   bool     `json:"done,omitempty"`
+}
+
+// huntCommand is what runs inside a process with one planted bug: random
+// worlds until one is violated, a few more to see who else catches the bug,
+// and the shipped scenarios.
+func huntCommand(s *screen) *cobra.Command {
+	h := &hunt{s: s}
+	c := &cobra.Command{
+		Use:    "hunt",
+		Short:  "Run worlds until one is violated, then a few more",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			w, err := newWorkload(nil, true, h.seed, h.seeds)
+			if err != nil {
+				return err
+			}
+			shipped, err := newWorkload(nil, false, h.seed, 1)
+			if err != nil {
+				return err
+			}
+			h.player = newPlayer(1)
+			h.run(w, shipped)
+			return nil
+		},
+	}
+	c.Flags().Uint64Var(&h.seed, "seed", 1, "first seed")
+	c.Flags().IntVar(&h.seeds, "seeds", 1, "at most this many seeds")
+	c.Flags().BoolVar(&h.all, "all", false, "go on after a violation")
+	return c
+}
+
+type hunt struct {
+	s      *screen
+	seed   uint64
+	seeds  int
+	all    bool
+	player *player
+	begun  int // random worlds
+}
+
+func (h *hunt) run(random, shipped *workload) {
+	last := random.len()
+	caught := false
+	for i := 0; i < last; i++ {
+		h.begun++
+		t := random.task(i)
+		if h.one(t, fmt.Sprintf("seed %d", t.seed)) && !caught && !h.all {
+			caught = true
+			last = until(h.begun, last)
+		}
+	}
+	for i := range shipped.len() {
+		t := shipped.task(i)
+		h.one(t, "scenario "+t.sc.Name)
+	}
+	h.say(hunted{Seeds: h.begun, Done: true})
+}
+
+// until returns after how many seeds a hunt ends in which the n-th was the
+// first to be violated.
+func until(n, seeds int) int { return min(seeds, n+max(5, n/5)) }
+
+// one makes a run, and reports whether something was caught.
+func (h *hunt) one(t task, name string) bool {
+	h.say(hunted{Run: name, Seeds: h.begun})
+	o := h.player.play(0, t)
+	if o.res.Verdict != sim.Violated {
+		return false
+	}
+	line := hunted{Run: name, Seeds: h.begun}
+	for _, b := range o.breaches() {
+		if b.expected {
+			continue
+		}
+		if line.Found == "" {
+			line.Found = fmt.Sprintf("%s at %s: %s", b.Invariant, clock(o.at(b.Violation)), o.names(b.Message))
+		}
+		line.Caught = append(line.Caught, b.Invariant)
+	}
+	h.say(line)
+	return true
+}
+
+func (h *hunt) say(line hunted) {
+	text, err := json.Marshal(line)
+	if err != nil {
+		panic(err) // strings and numbers always marshal
+	}
+	h.s.printf("%s\n", text)
+	h.s.flush()
+}
