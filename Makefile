@@ -7,7 +7,7 @@ MAKEFLAGS   += --no-print-directory
 GO          ?= go
 
 # What `make ci` runs, in this order.
-CI_STEPS := lint race twin mutants
+CI_STEPS := lint race worlds twin mutants
 
 # Packages that live under simulation, where detlint allows no clock, goroutine,
 # chance or map order; and the files of engine that do.
@@ -17,7 +17,8 @@ DET_ENGINE   := ^(shell|result)
 # Packages where goroutines live.
 RACE_PACKAGES := clockx engine store/memory cmd
 
-# Random worlds of twin; random worlds, and cases of each rapid test, of long.
+# Random worlds of worlds and twin; random worlds, and cases of each rapid test, of long.
+WORLDS      ?= 5000
 SEEDS       ?= 200
 LONG_SEEDS  ?= 20000
 LONG_CHECKS ?= 20000
@@ -82,6 +83,11 @@ fmt: ## format the code
 race: ## run the tests of the packages with goroutines under the race detector
 	$(GO) test -race $(call there,$(RACE_PACKAGES),/...)
 
+.PHONY: worlds
+worlds: ## play every scenario and many random worlds, and judge them
+	$(GO) run ./cmd/bwsim run --quiet
+	$(GO) run ./cmd/bwsim run --random --seeds $(WORLDS) --quiet --min-decided 70
+
 .PHONY: twin
 twin: ## run every scenario and SEEDS random worlds twice, in unlike processes, and compare
 	$(GO) run ./cmd/bwsim run --twin
@@ -101,8 +107,8 @@ golden: ## renew the golden files; read the diff before you commit it
 	[ -z "$$driven" ] || $(GO) test $$driven -count=1 -rewrite
 
 .PHONY: bench-sim
-bench-sim: ## measure the simulator on one core
-	$(GO) test ./sim/... -run '^$$' -bench . -benchmem -cpu 1
+bench-sim: ## measure the simulator on one core, with the heap setting of bwsim
+	GOGC=400 $(GO) test ./sim/... -run '^$$' -bench . -benchmem -cpu 1
 
 .PHONY: long
 long: ## search for hours: LONG_SEEDS random worlds, LONG_CHECKS cases of each rapid test

@@ -142,8 +142,22 @@ func (p *pumpBook) find(key store.LeaseKey) *hold {
 	return nil
 }
 
+// place finds key by hand: slices.BinarySearchFunc would copy every attempt it
+// looks at.
 func (p *pumpBook) place(key store.LeaseKey) (int, bool) {
-	return slices.BinarySearchFunc(p.holds, key, func(h hold, k store.LeaseKey) int { return h.key.Compare(k) })
+	lo, hi := 0, len(p.holds)
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		switch c := p.holds[mid].key.Compare(key); {
+		case c == 0:
+			return mid, true
+		case c < 0:
+			lo = mid + 1
+		default:
+			hi = mid
+		}
+	}
+	return lo, false
 }
 
 func (p *pumpBook) add(h hold) {

@@ -13,6 +13,7 @@ type Mark struct {
 	Halted   bool
 	Cause    pump.Cause // why, if halted
 	degraded [4]string  // text of the episode per kind of call; "" = none
+	kinds    uint8      // a bit per kind that has a text
 }
 
 // note books what a pump says of itself.
@@ -20,8 +21,10 @@ func (m *Mark) note(a pump.Action) {
 	switch a := a.(type) {
 	case pump.Degraded:
 		m.degraded[a.Kind] = a.Text
+		m.kinds |= 1 << a.Kind
 	case pump.Recovered:
 		m.degraded[a.Kind] = ""
+		m.kinds &^= 1 << a.Kind
 	case pump.Halted:
 		*m = Mark{Halted: true, Cause: a.Cause} // supersedes the degraded mark
 	case pump.Call, pump.Start, pump.Cancel, pump.Stopped, pump.Dropped, pump.Abandoned:
@@ -41,17 +44,6 @@ func (m *Mark) Degraded() string {
 		text += pump.Kind(k).String() + ": " + t
 	}
 	return text
-}
-
-// Kinds returns a bit for each pump.Kind whose episode of transient faults is
-// under way.
-func (m *Mark) Kinds() (bits uint8) {
-	for k, t := range m.degraded {
-		if t != "" {
-			bits |= 1 << k
-		}
-	}
-	return bits
 }
 
 // HaltState says why a group fail-stopped.

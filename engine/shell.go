@@ -86,6 +86,10 @@ func (s *Shell) Answered(op pump.Op, reply store.Reply, err error) {
 // Mark returns the health of the pump.
 func (s *Shell) Mark() Mark { return s.mark }
 
+// Marks returns the same in short: whether the pump has halted, and a bit for
+// each pump.Kind whose episode of transient faults is under way.
+func (s *Shell) Marks() (halted bool, degraded uint8) { return s.mark.Halted, s.mark.kinds }
+
 // Ended reports whether the pump sends nothing more.
 func (s *Shell) Ended() bool { return s.pump.Ended() }
 

@@ -72,7 +72,8 @@ func (h *host) Call(op pump.Op, req store.Request) {
 	n.made[h.slot][k]++
 	nth := n.made[h.slot][k]
 	w.serial++
-	c := &checker.Call{Ghost: checker.Ghost(w.serial), Kind: k, Pump: h.id, SentTrue: w.now, SentNode: int64(h.node), Req: req, Leases: h.ghosts(req)}
+	c := w.newCall()
+	*c = checker.Call{Ghost: checker.Ghost(w.serial), Kind: k, Pump: h.id, SentTrue: w.now, SentNode: int64(h.node), Req: req, Leases: h.ghosts(req)}
 	w.trace.call(h, op, k, req)
 	w.watch.Sent(c)
 	if w.log != nil {
@@ -93,6 +94,16 @@ func (h *host) Call(op pump.Op, req store.Request) {
 		return
 	}
 	w.launch(f, delay)
+}
+
+// newCall returns a call out of a slab: a world makes a hundred thousand.
+func (w *world) newCall() *checker.Call {
+	if len(w.slab) == 0 {
+		w.slab = make([]checker.Call, 64)
+	}
+	c := &w.slab[0]
+	w.slab = w.slab[1:]
+	return c
 }
 
 // ghosts returns the leases behind the rows of a renewal or a report.

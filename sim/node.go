@@ -57,7 +57,6 @@ type host struct {
 	wakeAt pump.Time
 	runs   []int32                          // handlers that have not returned
 	known  map[store.LeaseKey]checker.Ghost // leases learned from answers
-	marks  checker.Step
 }
 
 func (w *world) addNodes() {
@@ -195,9 +194,8 @@ func (w *world) hinted(e event) {
 // after does what follows every step of h.
 func (h *host) after() {
 	w := h.w
-	m := h.shell.Mark()
-	h.marks = checker.Step{Pump: h.id, True: w.now, Node: int64(h.node), Halted: m.Halted, Degraded: m.Kinds()}
-	w.watch.Stepped(h.marks)
+	halted, degraded := h.shell.Marks()
+	w.watch.Stepped(checker.Step{Pump: h.id, True: w.now, Node: int64(h.node), Halted: halted, Degraded: degraded})
 	if h.n.exiting {
 		w.exitIfDone(h.n)
 	}

@@ -124,12 +124,13 @@ func (w *world) people(k checker.CallKind, req store.Request) flight {
 }
 
 // act lets an operator send the command at index i of the timeline, with the
-// same request id however often.
-func (w *world) act(i int32, cmd store.Command) {
+// same request id however often; with lost, the answer to the first is lost.
+func (w *world) act(i int32, cmd store.Command, lost bool) {
 	f := w.people(checker.CallDo, &store.Do{Actor: "operator", RequestID: fmt.Sprintf("request-%d", i), Command: cmd})
 	f.act = i
 	w.actions[i]++
 	f.nth = w.actions[i]
+	f.lose = lost && f.nth == 1
 	f.extra = time.Duration(w.way(streamClient, uint64(i), uint64(f.nth), 3))
 	w.launch(f, w.way(streamClient, uint64(i), uint64(f.nth), 2))
 }

@@ -175,7 +175,7 @@ func (r *randomizer) twice() time.Duration {
 func (r *randomizer) cancel() {
 	j := r.sc.Jobs[r.upTo(len(r.sc.Jobs))]
 	at := min(j.At+j.In+r.span(0, 2*r.lease), r.sc.For)
-	r.add(Cancel{At: at, Job: j.ID, Force: r.chance(30), Twice: r.twice()})
+	r.add(Cancel{At: at, Job: j.ID, Force: r.chance(30), Twice: r.twice(), Lost: r.chance(30)})
 }
 
 // requeue is of no use to most jobs: those that may need it are preferred.
@@ -186,15 +186,15 @@ func (r *randomizer) requeue() {
 			job = r.sc.Jobs[i].ID
 		}
 	}
-	r.add(Requeue{At: r.when(), Job: job, Twice: r.twice()})
+	r.add(Requeue{At: r.when(), Job: job, Twice: r.twice(), Lost: r.chance(30)})
 }
 
 func (r *randomizer) pauseQueue() {
 	q := r.sc.Jobs[r.upTo(len(r.sc.Jobs))].Queue
 	at := r.when()
-	r.add(PauseQueue{At: at, Queue: q, Twice: r.twice()})
+	r.add(PauseQueue{At: at, Queue: q, Twice: r.twice(), Lost: r.chance(30)})
 	if r.chance(80) {
-		f := ResumeQueue{At: at + r.long(), Queue: q, Twice: r.twice()}
+		f := ResumeQueue{At: at + r.long(), Queue: q, Twice: r.twice(), Lost: r.chance(30)}
 		if f.At <= r.sc.For {
 			r.add(f)
 		}

@@ -266,24 +266,28 @@ type (
 		Job   string
 		Force bool
 		Twice time.Duration // the same request again this long after; 0 = once
+		Lost  bool          // the answer to the first request is lost
 	}
 	// Requeue starts a new life of a job.
 	Requeue struct {
 		At    time.Duration
 		Job   string
 		Twice time.Duration
+		Lost  bool
 	}
 	// PauseQueue stops claims from a queue.
 	PauseQueue struct {
 		At    time.Duration
 		Queue string
 		Twice time.Duration
+		Lost  bool
 	}
 	// ResumeQueue lets claims go on.
 	ResumeQueue struct {
 		At    time.Duration
 		Queue string
 		Twice time.Duration
+		Lost  bool
 	}
 	// EnqueueAgain enqueues a job's id once more.
 	EnqueueAgain struct {

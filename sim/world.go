@@ -41,8 +41,9 @@ type world struct {
 
 	net    netState
 	calls  []flight
-	free   []int32 // of calls
-	serial uint64  // of calls
+	free   []int32        // of calls
+	slab   []checker.Call // not used yet
+	serial uint64         // of calls
 
 	nodes   []*node
 	pumps   []*host // every start of every pump, by checker.PumpID

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"backwave/checker"
 	"backwave/internal/mutant"
+	"backwave/sim"
 	"backwave/sim/mutants"
 )
 
@@ -150,13 +150,9 @@ func sourceTree(dir string) (string, error) {
 
 // idle returns the invariants that caught none of the bugs.
 func idle(results []mutantResult) (out []string) {
-	names := []string{}
-	for _, i := range checker.Invariants() {
-		names = append(names, i.Name)
-	}
-	for _, name := range append(names, linearizable) {
-		if !slices.ContainsFunc(results, func(r mutantResult) bool { return slices.Contains(r.CaughtBy, name) }) {
-			out = append(out, name)
+	for _, i := range sim.Invariants() {
+		if !slices.ContainsFunc(results, func(r mutantResult) bool { return slices.Contains(r.CaughtBy, i.Name) }) {
+			out = append(out, i.Name)
 		}
 	}
 	return out

@@ -36,6 +36,9 @@ type totals struct {
 	virtual     time.Duration
 	simulated   time.Duration // over all runs, so per core
 	judged      time.Duration
+	jobs        int // of the runs whose linearizability was checked
+	decided     int // jobs among them that the black-box verdict decided
+	minDecided  int // percent
 	interrupted bool
 	compared    bool // with a twin
 }
@@ -57,7 +60,15 @@ func (t *totals) add(o *outcome) {
 	t.virtual += o.res.Virtual
 	t.simulated += o.simulated
 	t.judged += o.judged
+	if o.linear {
+		t.jobs += o.res.Linear.Jobs
+		t.decided += o.res.Linear.Jobs - o.res.Linear.NotAttempted - o.res.Linear.Undecided
+	}
 }
+
+// tooFewDecided reports whether the black-box verdict left out more than the
+// command allows.
+func (t *totals) tooFewDecided() bool { return 100*t.decided < t.minDecided*t.jobs }
 
 // exit returns the exit code: the worst thing that was seen.
 func (t *totals) exit() int {
@@ -68,7 +79,7 @@ func (t *totals) exit() int {
 		return exitViolated
 	case t.interrupted:
 		return exitCannot
-	case t.undecided > 0:
+	case t.undecided > 0, t.tooFewDecided():
 		return exitUndecided
 	}
 	return exitHeld
@@ -146,11 +157,9 @@ func sentence(invariant string) string {
 
 // invariants lists all under whose names something is reported.
 func invariants() []checker.Invariant {
-	return append(checker.Invariants(),
-		checker.Invariant{Name: linearizable, Sentence: "The calls on each job, queue, key and request id could have taken effect one at a time, each between its sending and its answer."},
+	return append(sim.Invariants(),
 		checker.Invariant{Name: expectation, Sentence: "What the scenario's author says of its end comes true."},
 		checker.Invariant{Name: crash, Sentence: "The engine and the store never panic out of the simulated world."},
-		checker.Invariant{Name: progress, Sentence: "Time goes on: nobody asks to be woken at once, for ever."},
 	)
 }
 

@@ -9,11 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"backwave/checker"
+	"backwave/sim"
 )
-
-// fewScenarios is up to how many runs are told in full without being asked.
-const fewScenarios = 3
 
 // runFlags are the flags of run and, but for those that choose runs, of
 // replay.
@@ -24,6 +21,7 @@ type runFlags struct {
 	twin   bool
 
 	story, quiet, noLinear bool
+	minDecided             int
 	format, junit          string
 	files                  fileNames
 	jobs                   int
@@ -35,8 +33,9 @@ func runCommand(s *screen) *cobra.Command {
 		Use:   "run [SCENARIO…]",
 		Short: "Run scenarios or random worlds, tell their stories and judge them",
 		Long: `run plays each SCENARIO, a name that bwsim list scenarios prints or a file, and
-says what held. Without one it plays all that are shipped. Up to three runs are
-told in full; of more only those that did not hold, unless --story is given.`,
+says what held. Without one it plays all that are shipped. With one seed every
+story is told in full; with more only of those runs that did not hold, unless
+--story is given.`,
 		Example: `  bwsim run crash-minute-by-minute
   bwsim run my.yaml --seeds 100             the same scenario with seeds 1 to 100
   bwsim run --random --seed 7 --story       the random world of seed 7
@@ -63,6 +62,7 @@ func (f *runFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.story, "story", false, "tell every story in full")
 	c.Flags().BoolVar(&f.quiet, "quiet", false, "only say what did not hold, and the sum")
 	c.Flags().BoolVar(&f.noLinear, "no-linear", false, "leave out the linearizability check")
+	c.Flags().IntVar(&f.minDecided, "min-decided", 0, "least `PERCENT` of all jobs that the black-box verdict must have decided, else exit code 4")
 	c.Flags().StringVar(&f.format, "format", "text", "text, json (a line per run) or github (annotations)")
 	c.Flags().StringVar(&f.junit, "junit", "", "also write a JUnit `FILE`")
 	c.Flags().StringVar(&f.files.trace, "trace", "", "write every event to `FILE`; of several runs, to one with the run's name in it")
@@ -82,7 +82,7 @@ func (f *runFlags) reporters(s *screen, w *workload) ([]reporter, error) {
 	var out []reporter
 	switch f.format {
 	case "text":
-		out = append(out, &textReport{s: s, quiet: f.quiet, checks: len(checker.Invariants()), width: w.width()})
+		out = append(out, &textReport{s: s, quiet: f.quiet, checks: len(sim.Invariants()) - 1, width: w.width()})
 	case "json":
 		out = append(out, &jsonReport{s})
 	case "github":
@@ -112,7 +112,7 @@ func (f *runFlags) session(ctx context.Context, s *screen, w *workload) error {
 	p := newPlayer(f.jobs)
 	p.linear, p.files = !f.noLinear, f.files
 	if f.format == "text" {
-		p.story = f.story || (!f.quiet && f.seeds <= 1 && w.len() <= fewScenarios)
+		p.story = f.story || (!f.quiet && f.seeds <= 1)
 		p.tails = true
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -135,6 +135,7 @@ func (f *runFlags) session(ctx context.Context, s *screen, w *workload) error {
 	}
 	t, err := f.print(s, w, results, reporters)
 	t.interrupted = t.runs < t.asked
+	t.minDecided = f.minDecided
 	for _, r := range reporters {
 		if e := r.end(t); e != nil && err == nil {
 			err = cannot("%v", e)
@@ -146,6 +147,9 @@ func (f *runFlags) session(ctx context.Context, s *screen, w *workload) error {
 	}
 	if t.interrupted {
 		s.note("bwsim: interrupted after %d of %d runs", t.runs, t.asked)
+	}
+	if t.tooFewDecided() {
+		s.note("bwsim: the black-box verdict decided %d of %d jobs, less than the %d %% asked for", t.decided, t.jobs, t.minDecided)
 	}
 	return verdict(t.exit())
 }

@@ -25,10 +25,11 @@ type Pump struct {
 
 	claiming claiming
 	dispatch dispatch
-	beat     Time // no renewal is due before; may be early
-	urgent   bool // a renewal is due whatever beat says
-	anyDue   Time // when a sweep of any queue is next due
-	limit    Time // of the phase: end of finishing, end of draining
+	sweeps   []string // the queues a sweep covers; the same for every sweep
+	beat     Time     // no renewal is due before; may be early
+	urgent   bool     // a renewal is due whatever beat says
+	anyDue   Time     // when a sweep of any queue is next due
+	limit    Time     // of the phase: end of finishing, end of draining
 }
 
 // phase is where a pump is in its life.
@@ -61,6 +62,9 @@ func New(cfg Config, worker string, now Time) *Pump {
 	cfg = cfg.Resolved()
 	p := &Pump{cfg: cfg, worker: worker, now: now, soon: Never, beat: Never, limit: Never}
 	p.dispatch = newDispatch(&p.cfg)
+	for _, q := range p.cfg.Queues {
+		p.sweeps = append(p.sweeps, q.Name)
+	}
 	p.claiming = claiming{number: 1, nextPoll: now, interval: cfg.PollInterval}
 	// The sweeps of pumps that start together are spread over the interval.
 	p.lanes[Sweeping].due = now.Add(spread(worker, cfg.MaintenanceInterval))
@@ -142,7 +146,7 @@ func (p *Pump) event(ev Event, out []Action) []Action {
 	case Broke:
 		return p.halt(ev.Cause, out)
 	}
-	panic(fmt.Sprintf("pump: unknown event %T", ev))
+	panic("pump: unknown event") // to name its type would move every event to the heap
 }
 
 // Deadline returns when the pump next needs to be woken, Never if not. It may

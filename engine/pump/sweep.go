@@ -11,11 +11,7 @@ func (p *Pump) sweep() store.Request {
 		p.anyDue = p.now.Add(p.cfg.LeaseDuration)
 	}
 	l.due = p.now.Add(p.cfg.MaintenanceInterval)
-	queues := make([]string, len(p.cfg.Queues))
-	for i, q := range p.cfg.Queues {
-		queues[i] = q.Name
-	}
-	return &store.Sweep{Queues: queues, Any: l.any, Max: p.cfg.SweepBatch}
+	return &store.Sweep{Queues: p.sweeps, Any: l.any, Max: p.cfg.SweepBatch}
 }
 
 func (p *Pump) swept(ev Swept, out []Action) []Action {

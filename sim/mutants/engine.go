@@ -57,7 +57,7 @@ func inShell() []mutant.Mutant {
 		{Name: "snooze-as-failure", File: dir + "result.go", Func: "(Result).Outcome", Old: "errors.AsType[*snoozeError](r.Err); ok", New: "errors.AsType[*snoozeError](r.Err); ok && false", Breaks: "a snooze is reported as a failure"},
 		{Name: "discard-as-failure", File: dir + "result.go", Func: "(Result).Outcome", Old: "errors.AsType[*discardError](r.Err); ok", New: "errors.AsType[*discardError](r.Err); ok && false", Breaks: "a discard is tried again"},
 		{Name: "panic-as-success", File: dir + "result.go", Func: "(Result).Outcome", Old: "return store.Failure{Error: clean(fmt.Sprintf(\"panic: %s\\n%s\", safeText(r.Panic), r.Stack))}", New: "return store.Success{}", Breaks: "a panicking handler has succeeded"},
-		{Name: "recovery-clears-all", File: dir + "health.go", Func: "(*Mark).note", Old: "m.degraded[a.Kind] = \"\"", New: "m.degraded = [4]string{}", Breaks: "one call that works hides another that fails"},
+		{Name: "recovery-clears-all", File: dir + "health.go", Func: "(*Mark).note", Old: "m.kinds &^= 1 << a.Kind", New: "m.degraded, m.kinds = [4]string{}, 0", Breaks: "one call that works hides another that fails"},
 		{Name: "red-when-partial", File: dir + "health.go", Func: "(Health).HaltedGroups", Old: "halted == all", New: "halted > 0", Breaks: "one halted pump of many turns the endpoint red"},
 	}
 }

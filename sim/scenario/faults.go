@@ -29,6 +29,7 @@ var (
 	atField    = field{key: "at", path: "At", kind: during, need: true, doc: "When."}
 	forField   = field{key: "for", path: "For", kind: some, need: true, doc: "How long."}
 	twiceField = field{key: "twice", path: "Twice", kind: lasting, def: "0s, once", doc: "The same request again this long after."}
+	lostField  = field{key: "lost", path: "Lost", kind: toggle{}, def: "false", doc: "The answer to the first request is lost."}
 )
 
 // upTo is the length of a fault that may never end.
@@ -110,10 +111,10 @@ func peopleTables() []*table {
 	job, queue := ref{toJob}, ref{toQueue}
 	return []*table{
 		people[sim.Cancel]("cancel", "An operator cancels a job.", atField, subject("cancel", "Job", job, "The job."),
-			field{key: "force", path: "Force", kind: toggle{}, def: "false", doc: "End a live lease at once."}, twiceField),
-		people[sim.Requeue]("requeue", "An operator starts a new life of a dead-lettered or quarantined job.", atField, subject("requeue", "Job", job, "The job."), twiceField),
-		people[sim.PauseQueue]("pause-queue", "An operator stops claims from a queue.", atField, subject("pause-queue", "Queue", queue, "The queue."), twiceField),
-		people[sim.ResumeQueue]("resume-queue", "An operator lets claims go on.", atField, subject("resume-queue", "Queue", queue, "The queue."), twiceField),
+			field{key: "force", path: "Force", kind: toggle{}, def: "false", doc: "End a live lease at once."}, twiceField, lostField),
+		people[sim.Requeue]("requeue", "An operator starts a new life of a dead-lettered or quarantined job.", atField, subject("requeue", "Job", job, "The job."), twiceField, lostField),
+		people[sim.PauseQueue]("pause-queue", "An operator stops claims from a queue.", atField, subject("pause-queue", "Queue", queue, "The queue."), twiceField, lostField),
+		people[sim.ResumeQueue]("resume-queue", "An operator lets claims go on.", atField, subject("resume-queue", "Queue", queue, "The queue."), twiceField, lostField),
 		people[sim.EnqueueAgain]("enqueue-again", "A client enqueues the id of a job once more.", atField, subject("enqueue-again", "Job", job, "The job.")),
 	}
 }

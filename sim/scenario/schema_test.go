@@ -15,7 +15,7 @@ import (
 	"backwave/scenarios"
 )
 
-var update = flag.Bool("update", false, "write scenarios/schema.json and the tables of docs/scenarios.md anew")
+var update = flag.Bool("update", false, "write the schema, the tables of docs/scenarios.md and the golden hashes anew")
 
 func TestSchemaIsCurrent(t *testing.T) {
 	const file = "../../scenarios/schema.json"
