@@ -93,3 +93,8 @@ func FaultOf(err error) Fault {
 	}
 	return FaultFatal
 }
+
+// ErrLeaseLost says that an attempt could not be recorded as successful in a
+// transaction, because its lease is no longer the caller's. Nothing of that
+// transaction was committed.
+var ErrLeaseLost = errors.New("store: lease lost: the transaction was rolled back")
