@@ -21,7 +21,7 @@ var (
 	// ErrLeaseLost says that the attempt is, or may be, another worker's by
 	// now. An error of the handler is not recorded, and a success only if the
 	// store still accepts it.
-	ErrLeaseLost = errors.New("engine: the lease is lost")
+	ErrLeaseLost = store.ErrLeaseLost
 	// ErrHalted says that the pump of the attempt has stopped for good, after
 	// a fault that it does not know. What the handler returns is not recorded.
 	ErrHalted = errors.New("engine: the pump has halted")

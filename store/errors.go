@@ -94,7 +94,7 @@ func FaultOf(err error) Fault {
 	return FaultFatal
 }
 
-// ErrLeaseLost says that an attempt could not be recorded as successful in a
-// transaction, because its lease is no longer the caller's. Nothing of that
-// transaction was committed.
-var ErrLeaseLost = errors.New("store: lease lost: the transaction was rolled back")
+// ErrLeaseLost says that a lease is, or may be, another worker's by now. A store
+// answers it to a completion inside a transaction: nothing of that transaction
+// was, or can be, committed.
+var ErrLeaseLost = errors.New("the lease is lost")
