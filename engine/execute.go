@@ -26,30 +26,37 @@ func NewRunner(m *Mux) (*Runner, error) {
 	return &Runner{r}, nil
 }
 
-// Run runs the handler of l in the calling goroutine. It calls done exactly
-// once, when the handler has returned, panicked or left its goroutine; in the
-// last case Run does not return. lease is the length of the lease, and
-// progressed is told, by any goroutine, that the job returned by its argument
-// has made progress; it may be nil.
-func (r *Runner) Run(ctx context.Context, l store.Lease, lease time.Duration, progressed func(fetch func() []byte), done func(Result)) {
+// Listener hears of one attempt that a Runner runs. All but Done may be called
+// by any goroutine, several at once, and by one that outlives the handler.
+type Listener interface {
+	Progressed(fetch func() []byte) // it made progress: what fetch returns, by any goroutine, when it is called
+	Completing()                    // it completes in a transaction; to be told to the shell before it returns, or before the shell hears anything else
+	Completed(c store.Completion)   // how that ended
+	Done(r Result)                  // the handler has returned, panicked or left its goroutine
+}
+
+// Run runs the handler of l in the calling goroutine. It calls to.Done exactly
+// once; if the handler leaves its goroutine, Run does not return. worker is the
+// identity of the pump in the store, and lease the length of the lease.
+func (r *Runner) Run(ctx context.Context, l store.Lease, worker string, lease time.Duration, to Listener) {
 	h, ok := r.mux.handlers[l.Name]
 	if !ok {
-		done(Result{Unknown: true})
+		to.Done(Result{Unknown: true})
 		return
 	}
-	job := &RawJob{ID: l.Key.Job, Name: l.Name, Queue: l.Queue, Attempt: l.Key.Attempt, Payload: l.Payload, Lease: lease}
-	if progressed != nil {
-		job.tell = func() { progressed(job.fetchProgress) }
+	job := &RawJob{
+		ID: l.Key.Job, Name: l.Name, Queue: l.Queue, Attempt: l.Key.Attempt, Payload: l.Payload, Lease: lease,
+		claim: l.Key.Claim, worker: worker, to: to,
 	}
 	res := Result{Exited: true}
 	defer func() {
 		if v := recover(); v != nil {
 			res = Result{Panicked: true, Panic: v, Stack: debug.Stack()}
 		}
-		done(res)
+		to.Done(res)
 	}()
 	err := h(ctx, job)
-	res = Result{Err: err, Output: job.fetchOutput()}
+	res = Result{Err: err, Output: job.Output()}
 	if e, ok := errors.AsType[*undecodableError](err); ok {
 		res = Result{Undecodable: e}
 	}

@@ -43,7 +43,7 @@ type host struct {
 	wake     pump.Time // when the shell wants to be woken
 	timer    clockx.Timer
 	limit    pump.Time // until when a drain waits for handlers; Never before one
-	attempts map[store.LeaseKey]attempt
+	attempts map[store.LeaseKey]*attempt
 	calls    context.Context // parent of the contexts of calls
 	open     int             // calls that have not returned
 	closing  bool            // the pump is told nothing any more
@@ -56,7 +56,7 @@ var _ Surroundings = (*host)(nil)
 func newHost(cfg *Config, group, worker string, p pump.Config, r *Runner) *host {
 	h := &host{
 		group: group, worker: worker, cfg: p, store: cfg.Store, runner: r, clock: cfg.Clock,
-		log: cfg.Logger.With("group", group, "worker", worker), box: newMailbox(), attempts: map[store.LeaseKey]attempt{},
+		log: cfg.Logger.With("group", group, "worker", worker), box: newMailbox(), attempts: map[store.LeaseKey]*attempt{},
 	}
 	h.mark.Store(&Mark{})
 	return h

@@ -24,11 +24,14 @@ type RawJob struct {
 	Payload []byte        // as it is stored
 	Lease   time.Duration // length of the lease: how soon after a crash another worker takes over
 
+	claim  uint64 // claim number of the lease
+	worker string
+	to     Listener // nil if a test made the job by hand
+
 	mu       sync.Mutex
 	output   []byte
 	progress []byte
 	told     bool // progress waits to be fetched
-	tell     func()
 }
 
 // Token names this attempt. It grows with every attempt, so a system that
@@ -61,8 +64,8 @@ func (j *RawJob) SetProgress(b []byte) error {
 	first := !j.told
 	j.progress, j.told = bytes.Clone(b), true
 	j.mu.Unlock()
-	if first && j.tell != nil { // a handler that calls in a loop is told of once
-		j.tell()
+	if first && j.to != nil { // a handler that calls in a loop is told of once
+		j.to.Progressed(j.fetchProgress)
 	}
 	return nil
 }
@@ -73,10 +76,4 @@ func (j *RawJob) fetchProgress() []byte {
 	defer j.mu.Unlock()
 	j.told = false
 	return j.progress
-}
-
-func (j *RawJob) fetchOutput() []byte {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.output
 }

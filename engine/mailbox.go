@@ -6,13 +6,14 @@ import "sync"
 // that may talk to it.
 type mailbox struct {
 	bell chan struct{} // holds one ring
+	over chan struct{} // closed by shut
 
 	mu     sync.Mutex
 	mail   []func(*host)
 	closed bool
 }
 
-func newMailbox() *mailbox { return &mailbox{bell: make(chan struct{}, 1)} }
+func newMailbox() *mailbox { return &mailbox{bell: make(chan struct{}, 1), over: make(chan struct{})} }
 
 // post queues m. It never blocks, and after shut it does nothing.
 func (b *mailbox) post(m func(*host)) {
@@ -44,9 +45,10 @@ func (b *mailbox) wait(used []func(*host)) []func(*host) {
 	return mail
 }
 
-// shut drops everything from now on.
+// shut drops everything from now on. It must be called once.
 func (b *mailbox) shut() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.mail, b.closed = nil, true
+	close(b.over)
 }

@@ -58,6 +58,15 @@ func (s *Shell) Progressed(key store.LeaseKey, data []byte) {
 	s.step(pump.Progressed{Key: key, Data: data})
 }
 
+// Completing tells that the handler of key is about to record its success in a
+// transaction of its own.
+func (s *Shell) Completing(key store.LeaseKey) { s.step(pump.Completing{Key: key}) }
+
+// Completed tells how that transaction ended.
+func (s *Shell) Completed(key store.LeaseKey, c store.Completion) {
+	s.step(pump.Completed{Key: key, End: c})
+}
+
 // Returned tells how the handler of key ended.
 func (s *Shell) Returned(key store.LeaseKey, r Result) {
 	s.step(pump.Returned{Key: key, Outcome: r.Outcome()})

@@ -57,6 +57,7 @@ func (w *world) settle() {
 
 // pass lets d pass, step by step, or until ctx ends.
 func (w *world) pass(ctx context.Context, d time.Duration) {
+	w.settle() // what the handler has told so far
 	until := w.now.Add(max(0, d))
 	for ctx.Err() == nil && w.wake <= until {
 		w.now = max(w.now, w.wake)
@@ -111,16 +112,10 @@ func (w *world) Start(l store.Lease) {
 	w.push(func() {
 		ctx, cancel := context.WithCancelCause(context.WithValue(context.Background(), worldKey{}, w))
 		w.cancels[l.Key] = cancel
-		done := make(chan engine.Result, 1)
-		progressed := func(fetch func() []byte) {
-			w.push(func() { w.kit.shell.Progressed(l.Key, fetch()) })
-		}
-		go w.runner.Run(ctx, l, w.lease, progressed, func(r engine.Result) { done <- r })
-		r := <-done
-		delete(w.cancels, l.Key)
+		r := &running{world: w, lease: l, done: make(chan struct{})}
+		go w.runner.Run(ctx, l, w.kit.shell.Worker(), w.lease, r)
+		<-r.done
 		cancel(context.Canceled)
-		w.kit.runs = append(w.kit.runs, Run{ID: l.Key.Job, Name: l.Name, Queue: l.Queue, Attempt: l.Key.Attempt})
-		w.kit.shell.Returned(l.Key, r)
 	})
 }
 

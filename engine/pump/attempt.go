@@ -5,6 +5,9 @@ import "backwave/store"
 // viewEnd returns when the pump must take h for lost. A view that ends at
 // exactly now is over: the boundary belongs to the next owner.
 func (p *Pump) viewEnd(h *held) Time {
+	if h.apart() {
+		return Never
+	}
 	return max(h.sent.Add(p.cfg.view()), h.doubtUntil)
 }
 
@@ -42,7 +45,7 @@ func (p *Pump) attend(out []Action) []Action {
 		}
 		if !h.abandoned && h.abandonAt <= p.now {
 			h.abandoned = true
-			if h.running && !h.lost {
+			if h.running && !h.over() {
 				out = append(out, Abandoned{Key: h.key})
 			}
 		}
@@ -79,10 +82,12 @@ func (p *Pump) lose(i int, out []Action) ([]Action, bool) {
 	return p.drop(i, out), true
 }
 
-// drop gives up the outcome at position i.
+// drop gives up the outcome at position i, and says so unless what the attempt
+// came to was recorded by its own transaction.
 func (p *Pump) drop(i int, out []Action) []Action {
-	h := p.held.at(i)
-	out = append(out, Dropped{Key: h.key, Kind: h.outcome.Kind()})
+	if h := p.held.at(i); h.completion != landed {
+		out = append(out, Dropped{Key: h.key, Kind: h.outcome.Kind()})
+	}
 	p.done(i)
 	return out
 }
@@ -102,11 +107,11 @@ func (p *Pump) returned(ev Returned, out []Action) []Action {
 	h := p.held.at(i)
 	h.running = false
 	p.running--
-	outcome := ev.Outcome
+	outcome := p.conclude(h, ev.Outcome)
 	if p.phase == draining {
 		// Nothing is reported for a handler that the drain has interrupted,
 		// not even its success: the lease lapses, or is given back.
-		if !p.cfg.ReleaseOnDrain || h.lost {
+		if !p.cfg.ReleaseOnDrain || h.over() {
 			p.held.remove(i)
 			return out
 		}

@@ -50,7 +50,7 @@ func (p *Pump) releasing() bool {
 		return false
 	}
 	for i := range p.held.len() {
-		if h := p.held.at(i); h.running && !h.lost {
+		if h := p.held.at(i); h.running && !h.over() {
 			return true
 		}
 	}

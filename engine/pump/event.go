@@ -66,6 +66,18 @@ type Progressed struct {
 	Data []byte
 }
 
+// Completing says that a handler is about to send the statement which records
+// its success inside a transaction of its own. It has to be heard before that
+// statement is sent.
+type Completing struct{ Key store.LeaseKey }
+
+// Completed says how that transaction ended. It may be missing: then the
+// completion stays open until the handler returns.
+type Completed struct {
+	Key store.LeaseKey
+	End store.Completion
+}
+
 // Hinted says that work may have become due.
 type Hinted struct{}
 
@@ -88,6 +100,8 @@ func (Swept) event()      {}
 func (Failed) event()     {}
 func (Returned) event()   {}
 func (Progressed) event() {}
+func (Completing) event() {}
+func (Completed) event()  {}
 func (Hinted) event()     {}
 func (WallJumped) event() {}
 func (Drained) event()    {}

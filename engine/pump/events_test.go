@@ -27,6 +27,11 @@ func (s *script) event(cmd string, w *words) (pump.Event, string) {
 	case "progressed":
 		k, data := w.key(w.word(), 0), w.string("data")
 		return pump.Progressed{Key: k, Data: []byte(data)}, fmt.Sprintf("progressed %s %q", keyName(k), data)
+	case "completing":
+		k := w.key(w.word(), 0)
+		return pump.Completing{Key: k}, "completing " + keyName(k)
+	case "completed":
+		return completed(w)
 	case "claimed":
 		return s.claimed(w)
 	case "renewed":
@@ -182,6 +187,24 @@ func (s *script) failed(w *words) (pump.Event, string) {
 	}
 	ev.Fault = f
 	return ev, fmt.Sprintf("failed op=%d %v", ev.Op, f)
+}
+
+// completed reads the end of a completion: completed j1#1@1 rolled-back.
+func completed(w *words) (pump.Event, string) {
+	ev, end := pump.Completed{Key: w.key(w.word(), 0)}, w.word()
+	for c, name := range completionNames {
+		if name == end {
+			ev.End = c
+		}
+	}
+	if ev.End == 0 {
+		w.fail("unknown end %q", end)
+	}
+	return ev, fmt.Sprintf("completed %s %s", keyName(ev.Key), end)
+}
+
+var completionNames = map[store.Completion]string{
+	store.CompletionCommitted: "committed", store.CompletionRolledBack: "rolled-back", store.CompletionUnknown: "unknown",
 }
 
 // returned reads the end of a handler: returned j1#1@1 failure=(no such host).

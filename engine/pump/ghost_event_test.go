@@ -38,6 +38,12 @@ func (g *ghost) event(ev pump.Event) {
 			h.news++
 			h.progress, h.pending = ev.Data, h.news
 		}
+	case pump.Completing:
+		if h := g.byKey[ev.Key]; h != nil && h.running && !h.committed {
+			h.completes, h.open = true, true
+		}
+	case pump.Completed:
+		g.completed(ev)
 	case pump.Hinted:
 		g.hinted = true
 	case pump.Drained:
@@ -136,7 +142,9 @@ func (g *ghost) renewed(ev pump.Renewed) {
 				h.abandonAt = min(h.abandonAt, g.now.Add(g.cfg.AbandonAfter))
 			}
 		case store.RenewLost:
-			g.lose(h)
+			if !h.open && !h.committed {
+				g.lose(h)
+			}
 		case store.RenewBusy:
 			g.lanes[pump.Renewing].hold = g.now + g.renewRetry()
 		}
@@ -192,12 +200,34 @@ func (g *ghost) returned(ev pump.Returned) {
 	h.running = false
 	h.abandoned, h.abandonAt, h.timeoutAt = false, pump.Never, pump.Never
 	h.outcome = ev.Outcome
+	if h.completes && ev.Outcome.Kind() == store.EndSuccess {
+		h.outcome = store.Failure{Error: "completion not committed"}
+	}
+	h.open = false // the own view rules again
+	h.lost = h.lost || g.viewEnd(h) <= g.now
 	switch {
-	case g.phase == ghostDraining && (!g.cfg.ReleaseOnDrain || h.lost):
+	case g.phase == ghostDraining && (!g.cfg.ReleaseOnDrain || h.lost || h.committed):
 		h.gone = true
 	case g.phase == ghostDraining:
 		h.outcome = store.Released{}
-	case h.lost && ev.Outcome.Kind() != store.EndSuccess:
+	case h.lost && h.outcome.Kind() != store.EndSuccess:
 		g.drop(h)
+	}
+}
+
+// completed books how the handler's own transaction ended.
+func (g *ghost) completed(ev pump.Completed) {
+	h := g.byKey[ev.Key]
+	if h == nil || !h.running || !h.completes {
+		return
+	}
+	switch {
+	case ev.End == store.CompletionCommitted:
+		h.open, h.committed, h.lost = false, true, false
+	case ev.End == store.CompletionRolledBack && h.open:
+		h.open = false
+		if !h.lost && g.viewEnd(h) <= g.now {
+			g.lose(h)
+		}
 	}
 }

@@ -83,6 +83,9 @@ type ghostAttempt struct {
 	lost      bool
 	told      bool
 	abandoned bool
+	completes bool // its handler has begun a completion
+	open      bool // and nobody knows how it ended
+	committed bool
 	urgent    bool
 	timeoutAt pump.Time
 	abandonAt pump.Time
@@ -208,7 +211,14 @@ func (g *ghost) renewRetry() pump.Time {
 	return pump.Time(min(g.cfg.PollInterval, g.cfg.LeaseDuration/20))
 }
 
-func (g *ghost) viewEnd(h *ghostAttempt) pump.Time { return max(h.base+g.view(), h.doubt) }
+// viewEnd is when the own view of h is over. While the handler's own
+// transaction holds the row, and once it has moved the job on, there is none.
+func (g *ghost) viewEnd(h *ghostAttempt) pump.Time {
+	if h.open || h.committed {
+		return pump.Never
+	}
+	return max(h.base+g.view(), h.doubt)
+}
 
 // live lists the attempts that are not done with.
 func (g *ghost) live() []*ghostAttempt {
@@ -235,7 +245,7 @@ func (g *ghost) waiting() (n int) {
 }
 
 func (g *ghost) renewable(h *ghostAttempt) bool {
-	return !h.gone && !h.lost && !h.abandoned && (g.phase <= ghostFinishing || h.outcome != nil)
+	return !h.gone && !h.lost && !h.abandoned && !h.open && !h.committed && (g.phase <= ghostFinishing || h.outcome != nil)
 }
 
 func sameProgress(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }

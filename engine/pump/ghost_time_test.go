@@ -43,7 +43,7 @@ func (g *ghost) passTime() {
 		}
 		if !h.abandoned && h.abandonAt <= g.now {
 			h.abandoned = true
-			if !h.lost {
+			if !h.lost && !h.committed {
 				g.expect(pump.Abandoned{Key: h.key})
 			}
 		}
@@ -80,7 +80,9 @@ func (g *ghost) lose(h *ghostAttempt) {
 }
 
 func (g *ghost) drop(h *ghostAttempt) {
-	g.expect(pump.Dropped{Key: h.key, Kind: h.outcome.Kind()})
+	if !h.committed {
+		g.expect(pump.Dropped{Key: h.key, Kind: h.outcome.Kind()})
+	}
 	h.gone = true
 }
 
@@ -166,7 +168,7 @@ func (g *ghost) settle() {
 	}
 	for _, h := range g.live() {
 		switch {
-		case g.phase == ghostFinishing, h.outcome != nil, g.cfg.ReleaseOnDrain && h.running && !h.lost:
+		case g.phase == ghostFinishing, h.outcome != nil, g.cfg.ReleaseOnDrain && h.running && !h.lost && !h.committed:
 			return
 		}
 	}

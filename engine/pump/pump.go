@@ -138,6 +138,11 @@ func (p *Pump) event(ev Event, out []Action) []Action {
 			h.progress, h.carried = ev.Data, false
 		}
 		return out
+	case Completing:
+		p.completing(ev)
+		return out
+	case Completed:
+		return p.completed(ev, out)
 	case Hinted:
 		p.claiming.hinted = true
 		return out

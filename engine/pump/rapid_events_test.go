@@ -148,6 +148,18 @@ func (m *machine) progress(t *rapid.T) {
 	m.do(t, m.now, pump.Progressed{Key: m.key(t), Data: []byte(data)})
 }
 
+// complete is a handler's own transaction, or a part of one: told of a handler
+// that has begun none, or has returned, it means nothing.
+func (m *machine) complete(t *rapid.T) {
+	k := m.key(t)
+	if rapid.Bool().Draw(t, "begins") {
+		m.do(t, m.soon(t), pump.Completing{Key: k})
+		return
+	}
+	end := store.Completion(rapid.IntRange(0, int(store.CompletionUnknown)).Draw(t, "end"))
+	m.do(t, m.soon(t), pump.Completed{Key: k, End: end})
+}
+
 func (m *machine) wait(t *rapid.T) {
 	m.do(t, m.now+m.span(rapid.IntRange(0, 20).Draw(t, "percent")), pump.Woken{})
 }

@@ -29,6 +29,8 @@ func TestAnyOrderOfEvents(t *testing.T) {
 			"return":       m.handlerReturns,
 			"returnMore":   m.handlerReturns,
 			"progress":     m.progress,
+			"complete":     m.complete,
+			"completeMore": m.complete,
 			"hint":         func(t *rapid.T) { m.do(t, m.now, pump.Hinted{}) },
 			"wait":         m.wait,
 			"deadline":     func(t *rapid.T) { m.do(t, min(max(m.now, m.pump.Deadline()), m.now+m.span(100)), pump.Woken{}) },

@@ -4,7 +4,7 @@ import "backwave/store"
 
 // renewable reports whether the lease of h is to be kept alive.
 func (p *Pump) renewable(h *held) bool {
-	if h.lost || h.abandoned {
+	if h.lost || h.abandoned || h.apart() {
 		return false
 	}
 	return p.phase < draining || h.outcome != nil
@@ -70,7 +70,9 @@ func (p *Pump) renewed(ev Renewed, out []Action) []Action {
 		case store.RenewOK:
 			out = p.kept(p.held.at(i), a, sent, out)
 		case store.RenewLost:
-			out, _ = p.lose(i, out)
+			if !p.held.at(i).apart() { // else its own success may be what ended it
+				out, _ = p.lose(i, out)
+			}
 		case store.RenewBusy:
 			l.hold = p.now.Add(p.cfg.renewRetry())
 		}

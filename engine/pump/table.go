@@ -17,6 +17,8 @@ type held struct {
 	abandoned bool // no longer renewed: the handler ignores that it was told to stop
 	told      Reason
 
+	completion completion // by a transaction of the handler
+
 	timeoutAt  Time // Never if the name has no timeout
 	abandonAt  Time // Never until the handler was told to stop
 	doubtUntil Time // 0, or until when a view that a jump of the wall clock ended is only in doubt

@@ -86,6 +86,9 @@ func TestTraceLanguage(t *testing.T) {
 		{"returned j1#1@1 won", `unknown outcome "won"`},
 		{"returned j1#1@1 snooze", `unknown outcome "snooze"`},
 		{"returned j1#1@1 success=() 5", `unknown word "5"`},
+		{"completing j1", `"j1" is no key`},
+		{"completed j1#1@1", `unknown end ""`},
+		{"completed j1#1@1 won", `unknown end "won"`},
 		{"pump queues=(a) pol=1s", `unknown word "pol"`},
 		{"pump queues=(a) pool=many", `"many" is no number`},
 	} {
