@@ -11,7 +11,7 @@ CI_STEPS := lint race worlds twin mutants
 
 # Packages that live under simulation, where detlint allows no clock, goroutine,
 # chance or map order; and the files of engine that do.
-DET_PACKAGES := store store/memory history engine/pump checker sim
+DET_PACKAGES := store store/memory store/rules history engine/pump checker sim
 DET_ENGINE   := ^(shell|result)
 
 # Packages where goroutines live.

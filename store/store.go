@@ -59,6 +59,16 @@ type Reader interface {
 	Jobs(ctx context.Context, queue string, states []State, limit int) ([]*Job, error)
 	// Unfinished counts the jobs of the queues that are not terminal.
 	Unfinished(ctx context.Context, queues []string) (int, error)
+	// Queues lists the queues that hold a job, finished ones included, or are
+	// paused, in byte order of their names. It may look at every job.
+	Queues(context.Context) ([]QueueView, error)
+}
+
+// QueueView is one queue as a Reader shows it.
+type QueueView struct {
+	Name   string
+	Paused bool
+	Jobs   map[State]int // jobs by state; states without jobs are not in it, and it is not nil
 }
 
 // Hinter tells of work that may have become due, so that a poll can come

@@ -27,7 +27,10 @@ var table = map[string]row{
 
 	// The nouns talk to nothing; uuid is pure text and bits.
 	"store":           {modules: []string{"github.com/google/uuid"}},
-	"store/memory":    {ours: []string{"store"}},
+	"store/memory":    {ours: []string{"store", "store/rules"}},
+	"store/postgres":  {ours: []string{"clockx", "store", "store/rules"}, modules: []string{"github.com/jackc/pgx/v5"}, tests: []string{"internal/pgtest"}},
+	"store/rules":     {ours: []string{"store"}}, // pure decisions about one job, for every store
+	"store/sqlite":    {ours: []string{"clockx", "store", "store/rules"}, modules: []string{"modernc.org/sqlite"}, tests: []string{"checker", "history"}},
 	"store/storetest": {ours: []string{"store"}},
 
 	// A judge must be able to judge a production history, and shares no code,
@@ -58,5 +61,6 @@ var table = map[string]row{
 	"cmd/bwworker": {ours: []string{anything}, modules: []string{anything}},
 
 	"internal/archtest": {},
+	"internal/pgtest":   {ours: []string{"clockx"}, modules: []string{"github.com/jackc/pgx/v5"}},
 	"internal/mutant":   {},
 }

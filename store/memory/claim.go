@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"backwave/store"
+	"backwave/store/rules"
 )
 
 func (s *Store) claim(now store.Instant, c *store.Claim) *store.Claimed {
@@ -56,22 +57,12 @@ func (s *Store) repeat(now store.Instant, c *store.Claim, out *store.Claimed) (s
 		}
 	}
 	slices.SortStableFunc(s.aside, func(a, b int32) int {
-		return cmp.Or(rank(c.Queues, s.rows[a].Queue)-rank(c.Queues, s.rows[b].Queue), int(a)-int(b))
+		return cmp.Or(rules.Rank(c.Queues, s.rows[a].Queue)-rules.Rank(c.Queues, s.rows[b].Queue), int(a)-int(b))
 	})
 	for _, slot := range s.aside {
-		out.Leases = append(out.Leases, lease(&s.rows[slot]))
+		out.Leases = append(out.Leases, rules.Lease(&s.rows[slot]))
 	}
 	return stop
-}
-
-// rank is the place of a queue in the list; those not listed come last.
-func rank(queues []store.Quota, name string) int {
-	for i := range queues {
-		if queues[i].Queue == name {
-			return i
-		}
-	}
-	return len(queues)
 }
 
 // takeAll takes what the quotas allow, queue by queue, and then what is still
@@ -111,40 +102,11 @@ func (s *Store) take(now store.Instant, c *store.Claim, q int32, most int, out *
 	}
 }
 
-// grant starts the next attempt of a row and stamps it with the terms.
+// grant starts the next attempt of a row.
 func (s *Store) grant(now store.Instant, c *store.Claim, slot int32) store.Lease {
 	j := s.change(slot)
-	policy := c.Terms.For(j.Name)
-	j.State = store.Executing
-	j.Attempt++
-	j.Worker, j.Claim = c.Worker, c.Number
-	j.LeaseFor, j.LeaseUntil = c.Lease, now.Add(c.Lease)
-	j.Ceiling = policy.MaxAttempts
-	if j.MaxAttempts > 0 {
-		j.Ceiling = j.MaxAttempts
-	}
-	j.RetryDelay = policy.Delay(store.Token{Job: j.ID, Attempt: j.Attempt}, j.Attempt-j.Base)
+	rules.Grant(j, c, now)
 	s.stamped = max(s.stamped, now)
 	s.settle(slot)
-	return lease(j)
-}
-
-// lease is what a claim answers of a row it leased.
-func lease(j *store.Job) store.Lease {
-	l := store.Lease{
-		Key:  store.LeaseKey{Job: j.ID, Attempt: j.Attempt, Claim: j.Claim},
-		Name: j.Name, Queue: j.Queue, Payload: j.Payload, Damage: j.Damage,
-		Base: j.Base, ExpiresAt: j.LeaseUntil,
-	}
-	if l.Damage != "" {
-		l.Payload = nil
-	}
-	return l
-}
-
-// holds is the fence: whether the worker's lease under key is the row's, and
-// alive. A lease that ends at exactly now is dead.
-func holds(j *store.Job, worker string, key store.LeaseKey, now store.Instant) bool {
-	return j.State == store.Executing && j.Worker == worker && j.Claim == key.Claim &&
-		j.Attempt == key.Attempt && j.LeaseUntil > now
+	return rules.Lease(j)
 }

@@ -1,9 +1,8 @@
 package memory
 
 import (
-	"bytes"
-
 	"backwave/store"
+	"backwave/store/rules"
 )
 
 func (s *Store) enqueue(now store.Instant, r *store.Enqueue) *store.Enqueued {
@@ -22,11 +21,7 @@ func (s *Store) enqueueRow(now store.Instant, n *store.NewJob) store.EnqueueAnsw
 		return store.EnqueueAnswer{Status: store.EnqueueBusy}
 	}
 	if slot, ok := s.ids[n.ID]; ok {
-		j := &s.rows[slot]
-		if j.Name != n.Name || j.Queue != n.Queue || !bytes.Equal(j.Payload, n.Payload) {
-			return store.EnqueueAnswer{Status: store.EnqueueDiffers}
-		}
-		return store.EnqueueAnswer{Status: store.EnqueueDuplicate}
+		return store.EnqueueAnswer{Status: rules.Again(&s.rows[slot], n)}
 	}
 	if slot, ok := s.unique[n.UniqueKey]; ok && n.UniqueKey != "" {
 		holder := s.rows[slot].ID
@@ -35,15 +30,6 @@ func (s *Store) enqueueRow(now store.Instant, n *store.NewJob) store.EnqueueAnsw
 		}
 		return store.EnqueueAnswer{Status: store.EnqueueHeld, Holder: holder}
 	}
-	due := now.Add(store.ClampDuration(n.Delay))
-	if n.HasAt {
-		due = n.At
-	}
-	slot := s.add(store.Job{
-		ID: n.ID, Name: n.Name, Queue: n.Queue, Payload: n.Payload,
-		MaxAttempts: n.MaxAttempts, UniqueKey: n.UniqueKey,
-		State: store.Scheduled, Due: due, Enqueued: now,
-	})
-	s.settle(slot)
+	s.settle(s.add(rules.New(n, now)))
 	return store.EnqueueAnswer{Status: store.EnqueueAdded}
 }

@@ -7,11 +7,14 @@ import (
 	"backwave/store"
 )
 
-// change begins a change of a row; settle ends it.
+// change begins a change of a row; settle ends it, or drop if it was none.
 func (s *Store) change(slot int32) *store.Job {
 	s.changes = append(s.changes, Change{Before: s.rows[slot]})
 	return &s.rows[slot]
 }
+
+// drop forgets the change begun last: the row is as it was.
+func (s *Store) drop() { s.changes = s.changes[:len(s.changes)-1] }
 
 // add begins a change that puts a new row into the store; settle ends it.
 func (s *Store) add(j store.Job) (slot int32) {

@@ -1,6 +1,9 @@
 package memory
 
-import "backwave/store"
+import (
+	"backwave/store"
+	"backwave/store/rules"
+)
 
 func (s *Store) do(now store.Instant, r *store.Do) *store.Done {
 	out := &store.Done{At: now}
@@ -35,26 +38,13 @@ func (s *Store) cancel(now store.Instant, c store.Cancel) store.DoResult {
 	if s.busy(c.Job) {
 		return store.DoBusy
 	}
-	switch j := &s.rows[slot]; {
-	case j.State.Terminal():
-		return store.DoRefused
-	case j.State == store.Scheduled:
-		j = s.change(slot)
-		j.State, j.Finished = store.Cancelled, now
-		s.settle(slot)
-	case j.LeaseUntil <= now:
-		s.change(slot)
-		s.end(now, slot, ending{kind: store.EndCancel, to: store.Cancelled})
-	case c.Force:
-		s.change(slot)
-		s.end(now, slot, ending{kind: store.EndForce, to: store.Cancelled})
-	case j.CancelRequested:
-		return store.DoUnchanged
-	default:
-		s.change(slot).CancelRequested = true
-		s.settle(slot)
+	result := rules.Cancel(s.change(slot), c, now)
+	if result != store.DoChanged {
+		s.drop()
+		return result
 	}
-	return store.DoChanged
+	s.settle(slot)
+	return result
 }
 
 func (s *Store) requeue(now store.Instant, c store.Requeue) store.DoResult {
@@ -66,7 +56,7 @@ func (s *Store) requeue(now store.Instant, c store.Requeue) store.DoResult {
 		return store.DoBusy
 	}
 	j := &s.rows[slot]
-	if j.State != store.DeadLettered && j.State != store.Quarantined {
+	if !rules.MayRequeue(j) {
 		return store.DoRefused
 	}
 	if other, ok := s.unique[j.UniqueKey]; ok && j.UniqueKey != "" {
@@ -75,9 +65,7 @@ func (s *Store) requeue(now store.Instant, c store.Requeue) store.DoResult {
 		}
 		return store.DoRefused
 	}
-	j = s.change(slot)
-	j.State, j.Due, j.Finished = store.Scheduled, now, 0
-	j.Base, j.UnknownNames = j.Attempt, 0
+	rules.Requeue(s.change(slot), now)
 	s.settle(slot)
 	return store.DoChanged
 }

@@ -1,6 +1,9 @@
 package memory
 
-import "backwave/store"
+import (
+	"backwave/store"
+	"backwave/store/rules"
+)
 
 func (s *Store) renew(now store.Instant, r *store.Renew) *store.Renewed {
 	out := &store.Renewed{At: now}
@@ -20,15 +23,13 @@ func (s *Store) renewRow(now store.Instant, r *store.Renew, row *store.RenewRow)
 		return store.RenewAnswer{Status: store.RenewLost}
 	case s.busy(row.Key.Job):
 		return store.RenewAnswer{Status: store.RenewBusy}
-	case !holds(&s.rows[slot], r.Worker, row.Key, now):
-		return store.RenewAnswer{Status: store.RenewLost}
 	}
-	j := s.change(slot)
-	j.LeaseFor, j.LeaseUntil = r.Lease, now.Add(r.Lease)
-	if row.Progress != nil {
-		j.Progress = row.Progress
+	answer := rules.Renew(s.change(slot), r, row, now)
+	if answer.Status != store.RenewOK {
+		s.drop()
+		return answer
 	}
 	s.stamped = max(s.stamped, now)
 	s.settle(slot)
-	return store.RenewAnswer{Status: store.RenewOK, Cancel: j.CancelRequested, ExpiresAt: j.LeaseUntil}
+	return answer
 }

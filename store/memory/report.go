@@ -1,9 +1,8 @@
 package memory
 
 import (
-	"time"
-
 	"backwave/store"
+	"backwave/store/rules"
 )
 
 func (s *Store) report(now store.Instant, r *store.Report) *store.Reported {
@@ -25,92 +24,11 @@ func (s *Store) reportRow(now store.Instant, worker string, row *store.ReportRow
 	if s.busy(row.Key.Job) {
 		return store.ReportAnswer{Status: store.ReportBusy}
 	}
-	if kind, ok := reported(&s.rows[slot], worker, row.Key); ok {
-		return store.ReportAnswer{Status: store.ReportAlready, Already: kind}
+	answer := rules.Report(s.change(slot), worker, row, now)
+	if answer.Status != store.ReportApplied {
+		s.drop()
+		return answer
 	}
-	if !holds(&s.rows[slot], worker, row.Key, now) {
-		return store.ReportAnswer{Status: store.ReportStale}
-	}
-	if o, ok := row.Outcome.(store.Success); ok && len(o.Output) > store.MaxOutput {
-		err := store.BoundError{Field: "output", Got: int64(len(o.Output)), Bound: store.MaxOutput, Unit: "bytes"}
-		return store.ReportAnswer{Status: store.ReportRejected, Reason: err.Error()}
-	}
-	j := s.change(slot)
-	e := judge(j, row.Outcome)
-	s.end(now, slot, e)
-	return store.ReportAnswer{Status: store.ReportApplied, To: e.to}
-}
-
-// reported looks for an end that the worker itself brought about under key.
-func reported(j *store.Job, worker string, key store.LeaseKey) (store.EndKind, bool) {
-	for i := len(j.Ends) - 1; i >= 0; i-- {
-		e := &j.Ends[i]
-		if e.Attempt == key.Attempt && e.Claim == key.Claim && e.Worker == worker && e.Kind <= store.EndUndecodable {
-			return e.Kind, true
-		}
-	}
-	return 0, false
-}
-
-// ending is what is to become of a running attempt.
-type ending struct {
-	kind  store.EndKind
-	text  string
-	to    store.State
-	delay time.Duration // until the next attempt; meaningful if to is Scheduled
-	free  bool          // the attempt does not count towards the ceiling
-}
-
-// judge decides what follows from an outcome, and writes what it alone brings:
-// output, failure text, the count of unknown names. A cancel that was asked
-// wins over everything but success.
-func judge(j *store.Job, outcome store.Outcome) ending {
-	e := ending{kind: outcome.Kind()}
-	switch o := outcome.(type) {
-	case store.Success:
-		j.Output = o.Output
-		e.to = store.Succeeded
-		return e
-	case store.Failure:
-		delay := j.RetryDelay
-		if o.HasRetryAfter {
-			delay = store.ClampDuration(o.RetryAfter)
-		}
-		e = retry(j, e.kind, delay)
-		e.text = store.CleanText(o.Error, store.MaxError)
-		j.LastErr = e.text
-	case store.Discard:
-		e.to, e.text = store.DeadLettered, store.CleanText(o.Error, store.MaxError)
-		j.LastErr = e.text
-	case store.Snooze:
-		e.to, e.free = store.Scheduled, true
-		e.delay = max(store.MinSnooze, store.ClampDuration(o.Delay))
-	case store.Released:
-		e.to, e.free = store.Scheduled, true
-	case store.UnknownName:
-		j.UnknownNames++
-		e.to, e.free, e.delay = store.Scheduled, true, store.UnknownNameDelay(j.UnknownNames)
-		if j.UnknownNames > store.UnknownNameGrace {
-			e.to = store.Quarantined
-		}
-	case store.Undecodable:
-		e.to, e.text = store.Quarantined, store.CleanText(o.Error, store.MaxError)
-		j.LastErr = e.text
-	}
-	if j.CancelRequested {
-		e.to = store.Cancelled
-	}
-	return e
-}
-
-// retry is the ending of an attempt that failed or lapsed: tried again after
-// delay while the stamped ceiling allows, else dead-lettered.
-func retry(j *store.Job, kind store.EndKind, delay time.Duration) ending {
-	switch {
-	case j.CancelRequested:
-		return ending{kind: kind, to: store.Cancelled}
-	case j.Attempt-j.Base < j.Ceiling:
-		return ending{kind: kind, to: store.Scheduled, delay: delay}
-	}
-	return ending{kind: kind, to: store.DeadLettered}
+	s.settle(slot)
+	return answer
 }

@@ -1,6 +1,9 @@
 package memory
 
-import "backwave/store"
+import (
+	"backwave/store"
+	"backwave/store/rules"
+)
 
 func (s *Store) sweep(now store.Instant, r *store.Sweep) *store.Swept {
 	out := &store.Swept{At: now}
@@ -39,17 +42,14 @@ func (s *Store) dispose(now store.Instant, q int32, long bool, most int, out *st
 	for len(out.Disposed) < most && len(*leased) > 0 && s.places[(*leased)[0]].key <= now {
 		slot := (*leased)[0]
 		j := &s.rows[slot]
-		if s.busy(j.ID) || long && j.LeaseUntil.Add(j.LeaseFor) > now {
+		if s.busy(j.ID) || long && !rules.LongLapsed(j, now) {
 			s.remove(leased, slot)
 			s.aside = append(s.aside, slot)
 			continue
 		}
-		e := retry(s.change(slot), store.EndLapse, j.RetryDelay)
-		s.end(now, slot, e)
-		out.Disposed = append(out.Disposed, store.Lapse{
-			Key:    store.LeaseKey{Job: j.ID, Attempt: j.Attempt, Claim: j.Claim},
-			Worker: j.Worker, Queue: j.Queue, ExpiredAt: j.LeaseUntil, To: e.to,
-		})
+		lapse := rules.Lapse(s.change(slot), now)
+		s.settle(slot)
+		out.Disposed = append(out.Disposed, lapse)
 	}
 	for _, slot := range s.aside {
 		s.push(leased, slot)
@@ -62,7 +62,7 @@ func (s *Store) cut(now store.Instant, q int32) {
 	s.aside = append(s.aside[:0], s.queues[q].leased...) // cutting moves them within the heap
 	for _, slot := range s.aside {
 		j := &s.rows[slot]
-		if end := now.Add(j.LeaseFor); j.LeaseUntil > end && !s.busy(j.ID) {
+		if end, ok := rules.Cut(j, now); ok && !s.busy(j.ID) {
 			s.change(slot).LeaseUntil = end
 			s.settle(slot)
 		}

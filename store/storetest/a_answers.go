@@ -132,6 +132,28 @@ var answers = []testCase{
 		f.ok(err)
 		f.want(n, 3)
 	}},
+	{"A7", "queues are listed by name with their jobs by state, if they hold any or are paused", func(f *fixture) {
+		list := func() []store.QueueView {
+			qs, err := f.h.Store.Queues(f.ctx)
+			f.ok(err)
+			return qs
+		}
+		f.want(len(list()), 0)
+		f.job()
+		f.job()
+		f.add(store.NewJob{Queue: "Q'é"})
+		f.ends(f.takes(store.Claim{Max: 1}), store.Success{}, store.Succeeded)
+		f.do(store.Pause{Queue: "p"})
+		f.do(store.Pause{Queue: "gone"})
+		f.do(store.Resume{Queue: "gone"})
+		f.want(list(), []store.QueueView{
+			{Name: "Q'é", Jobs: map[store.State]int{store.Scheduled: 1}},
+			{Name: "p", Paused: true, Jobs: map[store.State]int{}},
+			{Name: "q", Jobs: map[store.State]int{store.Scheduled: 1, store.Succeeded: 1}},
+		})
+		f.claim(store.Claim{})
+		f.want(list()[2].Jobs, map[store.State]int{store.Executing: 1, store.Succeeded: 1})
+	}},
 }
 
 // crew are four workers that do the same thing at one time.

@@ -300,6 +300,9 @@ func rows(ids ...store.JobID) []store.JobID { return slices.Clip(ids) }
 func (f *fixture) hold(id store.JobID) (release func()) {
 	f.Helper()
 	f.needs("Hold", f.h.Hold == nil)
+	if f.h.HoldsAll {
+		f.heldAsAWhole(id)
+	}
 	return f.h.Hold(id)
 }
 

@@ -50,7 +50,7 @@ var requeues = []testCase{
 		f.damage(id, "torn")
 		f.ends(f.take(), store.Undecodable{}, store.Quarantined)
 		f.do(store.Requeue{Job: id})
-		f.want(f.take().Damage, "torn")
+		f.says(f.take().Damage, "torn")
 	}},
 	{"O9", "a job that waits, runs, succeeded or was cancelled is not requeued", func(f *fixture) {
 		id := f.job()

@@ -51,6 +51,11 @@ type Harness struct {
 	// Hold makes an open transaction of somebody else hold the row of a job,
 	// or, if there is no such job, be about to add it; until release.
 	Hold func(store.JobID) (release func())
+	// HoldsAll says that the store can only be locked as a whole, as a file
+	// can, so that what Hold holds is everything. Cases about a held row then
+	// prove that each call is refused with store.FaultBusy, has changed nothing
+	// and succeeds afterwards; neighbours that are free there are none.
+	HoldsAll bool
 	// Damage makes the row of a job unreadable; why is to be in its next lease.
 	Damage func(id store.JobID, why string)
 	// Audits lists the recorded actions of operators, oldest first.
@@ -88,6 +93,9 @@ func Rules() (rules []Rule) {
 // one for each case, which decides by clock.
 func Run(t *testing.T, open func(t *testing.T, clock *Clock) Harness) {
 	for _, c := range cases() {
-		t.Run(c.id+"/"+c.sentence, func(t *testing.T) { c.check(newFixture(t, open)) })
+		t.Run(c.id+"/"+c.sentence, func(t *testing.T) {
+			defer endOfHeld()
+			c.check(newFixture(t, open))
+		})
 	}
 }

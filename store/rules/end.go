@@ -1,4 +1,4 @@
-package memory
+package rules
 
 import "backwave/store"
 
@@ -6,10 +6,9 @@ import "backwave/store"
 // dropped once a repeated report of theirs need not be recognised any more.
 const keepEnds = 32
 
-// end completes a change that ends the running attempt of a row: state, next
-// due instant, history and indexes change together.
-func (s *Store) end(now store.Instant, slot int32, e ending) {
-	j := &s.rows[slot]
+// end ends the running attempt of a row: state, next due instant and history
+// change together.
+func end(j *store.Job, e ending, now store.Instant) {
 	rec := store.End{
 		Attempt: j.Attempt, Claim: j.Claim, Worker: j.Worker,
 		Kind: e.kind, To: e.to, At: now, Lease: j.LeaseFor, Error: e.text,
@@ -26,11 +25,10 @@ func (s *Store) end(now store.Instant, slot int32, e ending) {
 	}
 	j.Ends = append(j.Ends, rec)
 	trim(j, now)
-	s.settle(slot)
 }
 
 // trim drops the oldest ends over keepEnds, but none younger than twice its
-// lease. Images of earlier changes look at the same array: nothing in it moves,
+// lease. Older copies of the job look at the same array: nothing in it moves,
 // and it is left behind when append next grows it.
 func trim(j *store.Job, now store.Instant) {
 	n := 0
