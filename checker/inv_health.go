@@ -1,6 +1,10 @@
 package checker
 
-import "backwave/store"
+import (
+	"slices"
+
+	"backwave/store"
+)
 
 // haltedRight checks health of a pump that has halted or must have. A drain
 // that was over before the fault hears of nothing.
@@ -34,4 +38,55 @@ func (w *Watch) degradedRight(p *pumpBook, s Step) {
 			w.pumpBreach(ruleHealth, p, store.LeaseKey{}, "is not degraded at %s although its last ended %s failed or was given up", said(s.Node), k)
 		}
 	}
+}
+
+// Shown is what the health of a process says, group by group; names sorted.
+type Shown struct {
+	Process                   int
+	Healthy                   bool
+	Halted, Partial, Degraded []string
+}
+
+// Shown tells what a process shows of its health, after a step that changed a
+// mark of one of its pumps.
+func (w *Watch) Shown(s Shown) {
+	want := Shown{Process: s.Process, Healthy: true}
+	for _, g := range w.groupsOf(s.Process) {
+		pumps, halted, degraded := 0, 0, false
+		for _, p := range w.pumps {
+			if p == nil || p.dead || p.info.Process != s.Process || p.info.Group != g {
+				continue
+			}
+			pumps++
+			if p.halted {
+				halted++
+			} else if p.marks != 0 {
+				degraded = true
+			}
+		}
+		switch {
+		case halted == pumps:
+			want.Halted, want.Healthy = append(want.Halted, g), false
+		case halted > 0:
+			want.Partial = append(want.Partial, g)
+		}
+		if degraded {
+			want.Degraded = append(want.Degraded, g)
+		}
+	}
+	if s.Healthy != want.Healthy || !slices.Equal(s.Halted, want.Halted) || !slices.Equal(s.Partial, want.Partial) || !slices.Equal(s.Degraded, want.Degraded) {
+		w.breach(ruleHealth, nil, "a process shows healthy %t, halted %q, partially halted %q, degraded %q; its pumps say healthy %t, %q, %q, %q",
+			s.Healthy, s.Halted, s.Partial, s.Degraded, want.Healthy, want.Halted, want.Partial, want.Degraded)
+	}
+}
+
+// groupsOf lists the groups of a process that lives, sorted.
+func (w *Watch) groupsOf(process int) (out []string) {
+	for _, p := range w.pumps {
+		if p != nil && !p.dead && p.info.Process == process && !slices.Contains(out, p.info.Group) {
+			out = append(out, p.info.Group)
+		}
+	}
+	slices.Sort(out)
+	return out
 }

@@ -28,6 +28,7 @@ type pumpBook struct {
 	limit  int64 // end of finishing, or of draining
 	fatal  bool  // it met what must fail-stop it
 	halted bool
+	marks  uint8 // degraded marks that it last showed
 
 	lanes    [CallSweep + 1]lane
 	degraded uint8 // a bit per kind whose last ended call failed transiently

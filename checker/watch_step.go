@@ -118,6 +118,7 @@ func (w *Watch) Stepped(s Step) {
 	if p == nil {
 		return
 	}
+	p.marks = s.Degraded
 	if s.Halted || p.fatal {
 		w.haltedRight(p, s)
 		return

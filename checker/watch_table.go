@@ -51,7 +51,7 @@ func Invariants() []Invariant {
 		{"pool", "The handlers that run in a pump, the given-up ones included, are never more than its PoolSize; a claim sent again under its number takes nothing more, and is answered the leases that live."},
 		{"told", "A handler is told to stop in the first step at or after the end of its own view, and in the step that learns of any other cause, with the right cause."},
 		{"silence", "A halted pump sends nothing, a drained one only outcomes of handlers that had returned before, leases to be given back, and renewals of those."},
-		{"health", "A pump is halted exactly after a fatal fault, for good; it is degraded in a kind of call exactly while the last ended call of that kind failed transiently."},
+		{"health", "A pump is halted exactly after a fatal fault, for good; it is degraded in a kind of call exactly while the last ended call of that kind failed transiently. A process is red exactly while every pump of some group has halted."},
 		{"detection", "Sweeps go out every MaintenanceInterval, at once after a full one, over any queue once per LeaseDuration; a sweep that was not full leaves no lapsed lease of its queues, and none disposes of a living one."},
 		{"margin", "A renewal of all leases that are to be kept is in flight whenever HeartbeatInterval has passed since the oldest send one of them rests on, or min(PollInterval, LeaseDuration/20) since a renewal failed."},
 		{"polling", "While a pump serves and has a free slot, a claim is in flight or was sent no longer ago than the longest interval of its idle polls."},

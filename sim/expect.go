@@ -33,13 +33,7 @@ func (w *world) addProbes() {
 
 func (w *world) probe(e event) {
 	n := w.nodeNamed(w.sc.Expect.Health[e.ref].Node)
-	marks := map[string][]engine.Mark{}
-	for _, h := range n.hosts {
-		if !h.dead {
-			marks[h.group.name] = append(marks[h.group.name], h.shell.Mark())
-		}
-	}
-	w.probes[e.ref] = probe{taken: true, up: n.up, health: engine.NewHealth(marks)}
+	w.probes[e.ref] = probe{taken: true, up: n.up, health: n.health()}
 }
 
 // judge holds what came out against what the author expects.

@@ -57,6 +57,9 @@ type host struct {
 	wakeAt pump.Time
 	runs   []int32                          // handlers that have not returned
 	known  map[store.LeaseKey]checker.Ghost // leases learned from answers
+
+	halted   bool // the marks that it last showed
+	degraded uint8
 }
 
 func (w *world) addNodes() {
@@ -120,7 +123,7 @@ func (w *world) boot(n *node) {
 func (h *host) info() checker.PumpInfo {
 	c := &h.group.cfg
 	i := checker.PumpInfo{
-		ID: h.id, Node: h.n.spec.Name, Group: h.group.name, Process: int(h.n.process)<<16 | int(h.n.index),
+		ID: h.id, Node: h.n.spec.Name, Group: h.group.name, Process: h.n.number(),
 		Queues: h.group.queues, PoolSize: c.PoolSize,
 		Lease: c.LeaseDuration, Heartbeat: c.HeartbeatInterval, Maintenance: c.MaintenanceInterval,
 		Poll: c.PollInterval, MaxPoll: c.MaxPollInterval, OpTimeout: c.OperationTimeout, AbandonAfter: c.AbandonAfter,
@@ -196,10 +199,37 @@ func (h *host) after() {
 	w := h.w
 	halted, degraded := h.shell.Marks()
 	w.watch.Stepped(checker.Step{Pump: h.id, True: w.now, Node: int64(h.node), Halted: halted, Degraded: degraded})
+	if halted != h.halted || degraded != h.degraded {
+		h.halted, h.degraded = halted, degraded
+		w.show(h.n)
+	}
 	if h.n.exiting {
 		w.exitIfDone(h.n)
 	}
 }
+
+// health is what the health endpoint of n would answer.
+func (n *node) health() engine.Health {
+	marks := map[string][]engine.Mark{}
+	for _, h := range n.hosts {
+		if !h.dead && h.shell != nil {
+			marks[h.group.name] = append(marks[h.group.name], h.shell.Mark())
+		}
+	}
+	return engine.NewHealth(marks)
+}
+
+// show lets the invariants see the health of n.
+func (w *world) show(n *node) {
+	h := n.health()
+	w.watch.Shown(checker.Shown{
+		Process: n.number(), Healthy: h.Healthy(),
+		Halted: keys(h.HaltedGroups()), Partial: keys(h.PartiallyHaltedGroups()), Degraded: keys(h.DegradedGroups()),
+	})
+}
+
+// number tells the starts of all processes apart.
+func (n *node) number() int { return int(n.process)<<16 | int(n.index) }
 
 // Now implements engine.Surroundings.
 func (h *host) Now() pump.Time { return h.node }

@@ -24,14 +24,15 @@ type Scenario struct {
 	Expect   Expect
 }
 
-// Level says what a green run of a scenario proves.
+// Level says what may go wrong in a scenario. That jobs finish is for its
+// expectations to say.
 type Level string
 
 // The levels.
 const (
-	Pristine    Level = "pristine"    // no faults: every job exactly once
-	Recoverable Level = "recoverable" // every fault heals: safety always, and what can finish does
-	Adversarial Level = "adversarial" // faults may never heal: safety only
+	Pristine    Level = "pristine"    // nothing but what people do
+	Recoverable Level = "recoverable" // faults that heal
+	Adversarial Level = "adversarial" // faults that may never heal
 )
 
 // Net is the network between nodes and store.

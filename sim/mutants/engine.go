@@ -12,6 +12,7 @@ func inPump() []mutant.Mutant {
 		{Name: "view-from-the-reply", File: dir + "renew.go", Func: "(*Pump).kept", Old: "h.sent = max(h.sent, sent)", New: "h.sent = p.now", Breaks: "the own view outlives the lease by the way of the answer"},
 		{Name: "view-from-the-claim-reply", File: dir + "claim.go", Func: "(*Pump).accept", Old: "sent: s.first", New: "sent: p.now", Breaks: "a late claim answer is believed for a whole lease"},
 		{Name: "heartbeat-late", File: dir + "renew.go", Func: "(*Pump).oldest", Old: "p.cfg.HeartbeatInterval", New: "p.cfg.HeartbeatInterval*2", Breaks: "renewals come half as often"},
+		{Name: "heartbeat-from-the-reply", File: dir + "renew.go", Func: "(*Pump).renewed", Old: "p.beat, _ = p.oldest()", New: "p.beat = p.now.Add(p.cfg.HeartbeatInterval)", Breaks: "each renewal comes later by the way of the answer"},
 		{Name: "renewal-behind-claim", File: dir + "pump.go", Func: "(*Pump).calls", Old: "if p.lanes[k].op != 0 ||", New: "if k == Renewing && p.lanes[Claiming].op != 0 || p.lanes[k].op != 0 ||", Breaks: "a renewal waits for a claim in flight"},
 		{Name: "renewal-retry-slow", File: dir + "pump.go", Func: "(*Pump).ended", Old: "l.hold = p.now.Add(p.cfg.renewRetry())", New: "l.hold = p.now.Add(p.cfg.HeartbeatInterval)", Breaks: "a failed renewal waits for the next heartbeat"},
 		{Name: "claim-number-stays", File: dir + "claim.go", Func: "(*claiming).next", Old: "c.number++", New: "", Breaks: "a claim that was answered is followed by one of the same number"},
@@ -58,6 +59,7 @@ func inShell() []mutant.Mutant {
 		{Name: "discard-as-failure", File: dir + "result.go", Func: "(Result).Outcome", Old: "errors.AsType[*discardError](r.Err); ok", New: "errors.AsType[*discardError](r.Err); ok && false", Breaks: "a discard is tried again"},
 		{Name: "panic-as-success", File: dir + "result.go", Func: "(Result).Outcome", Old: "return store.Failure{Error: clean(fmt.Sprintf(\"panic: %s\\n%s\", safeText(r.Panic), r.Stack))}", New: "return store.Success{}", Breaks: "a panicking handler has succeeded"},
 		{Name: "recovery-clears-all", File: dir + "health.go", Func: "(*Mark).note", Old: "m.kinds &^= 1 << a.Kind", New: "m.degraded, m.kinds = [4]string{}, 0", Breaks: "one call that works hides another that fails"},
+		{Name: "degraded-only-of-the-first", File: dir + "health.go", Func: "(Health).DegradedGroups", Old: "range g.pumps", New: "range g.pumps[:1]", Breaks: "faults of all pumps but the first go unseen"},
 		{Name: "red-when-partial", File: dir + "health.go", Func: "(Health).HaltedGroups", Old: "halted == all", New: "halted > 0", Breaks: "one halted pump of many turns the endpoint red"},
 	}
 }

@@ -70,7 +70,7 @@ func scenarioTable() *table {
 		{key: "plan", path: "Plan", kind: record{planTable()}, doc: "Makes the file a plan: a scenario together with the seed of one run."},
 		{key: "name", path: "Scenario.Name", kind: word{}, need: true, doc: "Name of the scenario. Shipped ones are called like their file."},
 		{key: "story", path: "Scenario.Story", kind: prose{}, doc: "What it is about, for people."},
-		{key: "level", path: "Scenario.Level", kind: choice{string(sim.Pristine), string(sim.Recoverable), string(sim.Adversarial)}, need: true, doc: "What a green run proves."},
+		{key: "level", path: "Scenario.Level", kind: choice{string(sim.Pristine), string(sim.Recoverable), string(sim.Adversarial)}, need: true, doc: "What may go wrong in it."},
 		{key: "for", path: "Scenario.For", kind: duration{min: time.Millisecond, max: longest}, need: true, doc: "How long the world lasts, in true time."},
 		{key: "net", path: "Scenario.Net", kind: record{netTable()}, doc: "The network between nodes and store."},
 		{key: "store", path: "Scenario.Store", kind: record{clockTable()}, doc: "The store's clock."},
