@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -115,9 +116,19 @@ func (r *githubReport) end(t *totals) error {
 
 // junitReport writes a file as test runners do: a case per run.
 type junitReport struct {
-	name  string
+	file  *os.File
 	suite junitSuite
 	took  time.Duration
+}
+
+// newJunitReport opens the file first: hours of runs must not end in "cannot
+// be written".
+func newJunitReport(name string) (*junitReport, error) {
+	file, err := os.Create(name)
+	if err != nil {
+		return nil, cannot("write the JUnit file: %v", err)
+	}
+	return &junitReport{file: file}, nil
 }
 
 type junitSuite struct {
@@ -173,10 +184,10 @@ func (r *junitReport) run(o *outcome) {
 func (r *junitReport) end(t *totals) error {
 	r.suite.Name, r.suite.Tests, r.suite.Time = "bwsim", t.runs, seconds(r.took)
 	text, err := xml.MarshalIndent(r.suite, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write the JUnit file: %w", err)
+	if err == nil {
+		_, err = fmt.Fprintf(r.file, "%s%s\n", xml.Header, text)
 	}
-	if err := os.WriteFile(r.name, append([]byte(xml.Header), append(text, '\n')...), 0o644); err != nil {
+	if err = errors.Join(err, r.file.Close()); err != nil {
 		return fmt.Errorf("write the JUnit file: %w", err)
 	}
 	return nil

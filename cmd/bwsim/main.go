@@ -31,8 +31,12 @@ func bwsim(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
-	s.close()
-	return s.fail(err)
+	whole := s.close()
+	code := s.fail(err)
+	if !whole && (code == exitHeld || code == exitUndecided) {
+		return exitCannot // nobody has read that all held
+	}
+	return code
 }
 
 func rootCommand(s *screen) *cobra.Command {

@@ -91,22 +91,26 @@ func (f *runFlags) reporters(s *screen, w *workload) ([]reporter, error) {
 		return nil, usage("--format %s: want text, json or github", f.format)
 	}
 	if f.junit != "" {
-		out = append(out, &junitReport{name: f.junit})
+		r, err := newJunitReport(f.junit)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
 	}
 	return out, nil
 }
 
 // session makes the runs of w and prints what came of them, in order.
 func (f *runFlags) session(ctx context.Context, s *screen, w *workload) error {
-	reporters, err := f.reporters(s, w)
-	if err != nil {
-		return err
-	}
 	if f.jobs < 1 {
 		return usage("--jobs %d: want at least 1", f.jobs)
 	}
 	f.files.many = w.len() > 1
 	if err := f.files.clash(w); err != nil {
+		return err
+	}
+	reporters, err := f.reporters(s, w)
+	if err != nil {
 		return err
 	}
 	p := newPlayer(f.jobs)

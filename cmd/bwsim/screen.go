@@ -47,11 +47,14 @@ func (s *screen) flush() {
 	_ = s.out.Flush() // an error stays with the writer; close tells of it
 }
 
-func (s *screen) close() {
+// close prints what is left, and reports whether everything has been printed.
+func (s *screen) close() bool {
 	s.wipe()
-	if err := s.out.Flush(); err != nil {
-		fmt.Fprintf(s.err, "bwsim: %v\n", err)
+	err := s.out.Flush()
+	if err != nil {
+		fmt.Fprintf(s.err, "bwsim: print the result: %v\n", err)
 	}
+	return err == nil
 }
 
 func (s *screen) wipe() {
