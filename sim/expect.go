@@ -146,7 +146,7 @@ func (j *judge) groups(x ExpectHealth, what string, got, want []string) {
 
 // result closes the books of a run.
 func (w *world) result(o Options) *Result {
-	r := &Result{Scenario: w.sc, Seed: o.Seed, Events: w.events, Virtual: time.Duration(w.end), Situations: w.seen.names()}
+	r := &Result{Scenario: w.sc, Seed: o.Seed, Events: w.events, Virtual: time.Duration(w.end), Stopped: w.ended, Situations: w.seen.names()}
 	rows := make([]*store.Job, 0, len(w.jobs))
 	w.store.Each(func(j *store.Job) bool { rows = append(rows, j); return true })
 	w.lastLook()

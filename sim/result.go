@@ -29,6 +29,7 @@ type Result struct {
 	Missing    []string            // invariants that the scenario expects to be violated, and were not
 	Linear     checker.Linear      // zero if not asked for
 	Jobs       []JobResult         // in the order of the scenario
+	Stopped    bool                // Options.Stop ended it: it says nothing
 	Situations []string            // reached, sorted
 }
 

@@ -30,6 +30,8 @@ type world struct {
 	found  []checker.Violation // by the world itself
 	trace  tracer
 	story  func(Line)
+	enough func() bool
+	ended  bool // by enough
 	watch  *checker.Watch
 	log    *history.Log
 
@@ -71,6 +73,7 @@ type Options struct {
 	Seed  uint64
 	Trace func(line string) // gets every event as a line of text; nil = none
 	Story func(Line)        // gets what a person wants to know; nil = none
+	Stop  func() bool       // asked every few thousand events; true ends the run at once; nil = never
 	Log   *history.Log      // gets the history, for Result.CheckLinear; nil = none
 }
 
@@ -84,7 +87,7 @@ func Run(sc *Scenario, o Options) *Result {
 
 func newWorld(sc *Scenario, o Options) *world {
 	w := &world{
-		sc: sc, seed: mix(o.Seed), end: int64(sc.For), story: o.Story, log: o.Log,
+		sc: sc, seed: mix(o.Seed), end: int64(sc.For), story: o.Story, enough: o.Stop, log: o.Log,
 		storeClock: newClock(sc.Store, epoch),
 		byName:     map[string]int32{}, byID: map[store.JobID]int32{},
 	}
@@ -149,7 +152,7 @@ func (w *world) play() {
 		}
 		w.events++
 		w.watch.Event(w.events)
-		if !w.moving(min(te, tt)) {
+		if !w.moving(min(te, tt)) || w.stopped() {
 			break
 		}
 		if te <= tt {
@@ -166,6 +169,12 @@ func (w *world) play() {
 		w.wake(w.pumps[p])
 	}
 	w.now = w.end
+}
+
+// stopped asks now and then whether the run is still wanted.
+func (w *world) stopped() bool {
+	w.ended = w.enough != nil && w.events%4096 == 0 && w.enough()
+	return w.ended
 }
 
 // spins is how many events of one instant are more than a world of a few jobs

@@ -38,6 +38,7 @@ type player struct {
 	tails  bool // the story of a run that did not hold, made by a second run
 	files  fileNames
 	logs   []*history.Log // one per worker
+	stop   func() bool    // asked during a run; nil = never
 }
 
 // newPlayer returns a player for so many workers.
@@ -52,7 +53,7 @@ func newPlayer(workers int) *player {
 func (p *player) play(worker int, t task) *outcome {
 	began := time.Now()
 	o := &outcome{task: t, whole: p.story}
-	opts := sim.Options{Seed: t.seed}
+	opts := sim.Options{Seed: t.seed, Stop: p.stop}
 	if p.linear || p.files.history != "" {
 		opts.Log = p.logs[worker]
 		opts.Log.Reset()

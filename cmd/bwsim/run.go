@@ -115,6 +115,7 @@ func (f *runFlags) session(ctx context.Context, s *screen, w *workload) error {
 	}
 	p := newPlayer(f.jobs)
 	p.linear, p.files = !f.noLinear, f.files
+	p.stop = func() bool { return ctx.Err() != nil }
 	if f.format == "text" {
 		p.story = f.story || (!f.quiet && f.seeds <= 1)
 		p.tails = true
@@ -171,6 +172,9 @@ func (f *runFlags) print(s *screen, w *workload, results <-chan *outcome, report
 		case o, ok := <-results:
 			if !ok {
 				return t, failed
+			}
+			if o.res.Stopped { // a long world, interrupted in its middle
+				continue
 			}
 			first := o.differs() && t.differ == 0
 			t.add(o)

@@ -39,6 +39,7 @@ func inStore() []mutant.Mutant {
 		{Name: "repeated-claim-takes-more", File: dir + "claim.go", Func: "(*Store).repeat", Old: "return stop", New: "return false", Breaks: "a repeated claim takes new jobs beside the old ones"},
 		{Name: "repeated-claim-answers-nothing", File: dir + "claim.go", Func: "(*Store).repeat", Old: "if j.Claim == c.Number {", New: "if false {", Breaks: "the leases of a claim whose reply was lost are never learned"},
 		{Name: "sweep-misses-the-instant", File: dir + "sweep.go", Func: "(*Store).dispose", Old: ".key <= now {", New: ".key < now {", Breaks: "a lease at its very expiry is not swept"},
+		{Name: "sweep-checks-the-first-only", File: dir + "sweep.go", Func: "(*Store).dispose", Old: "s.places[(*leased)[0]].key <= now {", New: "(len(out.Disposed) > 0 || s.places[(*leased)[0]].key <= now) {", Breaks: "one lapsed lease takes living ones of its queue along"},
 		{Name: "sweep-early", File: dir + "sweep.go", Func: "(*Store).dispose", Old: ".key <= now {", New: ".key <= now.Add(1000000000) {", Breaks: "leases are swept a second before they end"},
 		{Name: "sweep-over-its-bound", File: dir + "sweep.go", Func: "(*Store).dispose", Old: "len(out.Disposed) < most && ", New: "", Breaks: "a sweep disposes of more than it was asked to"},
 		{Name: "requeue-resets-attempt", File: rules + "operator.go", Func: "Requeue", Old: "j.Base, j.UnknownNames = j.Attempt, 0", New: "j.Attempt, j.Base, j.UnknownNames = 0, 0, 0", Breaks: "attempt numbers start again and an old zombie passes the fence"},
