@@ -1,0 +1,5 @@
+// Package pgtest gives tests a PostgreSQL server. It uses the one that
+// BW_TEST_POSTGRES names, else starts a throw-away server from the binaries it
+// finds on this machine, else installs them from the system's packages if it
+// may. A test that can have none fails, and says what to do.
+package pgtest

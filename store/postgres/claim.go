@@ -1,0 +1,222 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"backwave/store"
+	"backwave/store/rules"
+)
+
+// Claim implements store.Leaser. It is one round trip, unless the worker is new
+// or has living leases under the same or a higher number.
+func (s *Store) Claim(ctx context.Context, r *store.Claim) (*store.Claimed, error) {
+	if err := store.Validate(r); err != nil {
+		return nil, err
+	}
+	c := s.newClaim(r)
+	for {
+		out, err := c.first(ctx)
+		if err == nil && out.noWorker {
+			// New, or of a time before the database was restored.
+			if _, err = s.pool.Exec(ctx, s.stmts.worker, r.Worker); err == nil {
+				continue
+			}
+		}
+		if err == nil && out.again {
+			out, err = c.second(ctx)
+		}
+		if err != nil {
+			return nil, wrap("claim", err)
+		}
+		return &out.Claimed, nil
+	}
+}
+
+// turnWait is how long a claim may wait for its turn, which only another claim
+// of the same worker can have. It waits for nothing else.
+const turnWait = time.Second
+
+// claim is one call and its parameters.
+type claim struct {
+	s     *Store
+	r     *store.Claim
+	names []string
+	args  []any
+}
+
+// forced is the place of the last parameter of claimSQL.
+const forced = 11
+
+func (s *Store) newClaim(r *store.Claim) *claim {
+	c := &claim{s: s, r: r, names: make([]string, len(r.Queues))}
+	quotas := make([]int32, len(r.Queues))
+	beyond := false
+	for i, q := range r.Queues {
+		c.names[i], quotas[i] = q.Queue, int32(min(q.Most, r.Max))
+		beyond = beyond || q.Most < r.Max
+	}
+	var named []string
+	var terms [][]byte
+	standard := store.Policy{}
+	if r.Terms != nil {
+		standard = r.Terms.Default
+		for _, n := range r.Terms.ByName {
+			named, terms = append(named, n.Name), append(terms, packPolicy(n.Policy))
+		}
+	}
+	c.args = []any{
+		s.now(), r.Worker, int64(r.Number), c.names, quotas, r.Max, r.Lease.Microseconds(),
+		packPolicy(standard), named, terms, beyond, false,
+	}
+	return c
+}
+
+// claimed is an answer in the making.
+type claimed struct {
+	store.Claimed
+	noWorker bool // the worker has no row: nothing was taken
+	again    bool // it may have leases under this or a higher number: nothing was taken
+}
+
+// taken is a lease with its place in the order of the claim.
+type taken struct {
+	store.Lease
+	round, ord int64
+	due, seq   int64
+}
+
+func (c *claim) first(ctx context.Context) (*claimed, error) {
+	var b pgx.Batch
+	out := &claimed{}
+	b.Queue(bounded, millis(turnWait), "0")
+	c.turn(&b)
+	c.take(&b, out)
+	return out, c.s.pool.SendBatch(ctx, &b).Close()
+}
+
+// second looks for leases of this number first, and takes only if it finds that
+// none of this or a higher number lives.
+func (c *claim) second(ctx context.Context) (*claimed, error) {
+	tx, err := c.s.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer c.s.rollback(ctx, tx)
+	var b pgx.Batch
+	var found []*row
+	b.Queue(bounded, millis(turnWait), millis(frozen))
+	c.turn(&b)
+	b.Queue(c.s.stmts.repeat, c.args[:3]...).Query(func(rows pgx.Rows) (err error) {
+		found, err = collect(rows)
+		return err
+	})
+	if err := tx.SendBatch(ctx, &b).Close(); err != nil {
+		return nil, err
+	}
+	out := &claimed{}
+	b = pgx.Batch{}
+	if len(found) == 0 {
+		c.args[forced] = true
+		c.take(&b, out)
+	} else {
+		out.Leases = c.repeated(found)
+		c.next(&b, out)
+	}
+	if err := tx.SendBatch(ctx, &b).Close(); err != nil {
+		return nil, err
+	}
+	return out, tx.Commit(ctx)
+}
+
+// repeated is the answer to a claim that was sent again (C7).
+func (c *claim) repeated(found []*row) (leases []store.Lease) {
+	slices.SortFunc(found, func(a, b *row) int {
+		return cmp.Or(rules.Rank(c.r.Queues, a.Queue)-rules.Rank(c.r.Queues, b.Queue), cmp.Compare(a.Seq, b.Seq))
+	})
+	for _, f := range found {
+		if f.Claim == c.r.Number {
+			leases = append(leases, rules.Lease(&f.Job))
+		}
+	}
+	return leases
+}
+
+func (c *claim) turn(b *pgx.Batch) {
+	b.Queue(c.s.stmts.turn, "backwave claim "+c.s.schema+" "+c.r.Worker)
+}
+
+func (c *claim) take(b *pgx.Batch, out *claimed) {
+	b.Queue(c.s.stmts.claim, c.args...).Query(func(rows pgx.Rows) error { return c.scan(rows, out) })
+	c.next(b, out)
+}
+
+func (c *claim) next(b *pgx.Batch, out *claimed) {
+	b.Queue(c.s.stmts.next, c.args[0], c.names).QueryRow(func(row pgx.Row) error {
+		var due *int64
+		if err := row.Scan(&out.At, &due); err != nil || due == nil {
+			return err
+		}
+		out.HasNext, out.Next = true, max(0, store.Instant(*due).Sub(out.At))
+		return nil
+	})
+}
+
+func (c *claim) scan(rows pgx.Rows, out *claimed) error {
+	defer rows.Close()
+	var all []taken
+	for rows.Next() {
+		var (
+			t             taken
+			now           store.Instant
+			hasWorker     bool
+			round, ord    *int64
+			due, seq      *int64
+			id            *[16]byte
+			attempt, base *int32
+			name          *string
+			hist, payload []byte
+		)
+		if err := rows.Scan(&now, &hasWorker, &out.again, &round, &ord, &due, &seq, &id, &attempt, &name, &base, &hist, &payload); err != nil {
+			return err
+		}
+		out.noWorker = !hasWorker
+		if id == nil {
+			continue
+		}
+		t.round, t.ord, t.due, t.seq = *round, *ord, *due, *seq
+		t.Lease = store.Lease{
+			Key:  store.LeaseKey{Job: *id, Attempt: int(*attempt), Claim: c.r.Number},
+			Name: *name, Queue: c.names[t.ord-1], Base: int(or0(base)), ExpiresAt: now.Add(c.r.Lease.Truncate(time.Microsecond)),
+		}
+		t.Payload, t.Damage = unpackPayload(payload)
+		if h, err := unpackHistory(hist); err != nil || len(h.lost) > 0 {
+			t.Payload, t.Damage = nil, firstOf(t.Damage, errHistory.Error())
+		}
+		all = append(all, t)
+	}
+	slices.SortFunc(all, func(a, b taken) int {
+		return cmp.Or(cmp.Compare(a.round, b.round), cmp.Compare(a.ord, b.ord), cmp.Compare(a.due, b.due), cmp.Compare(a.seq, b.seq))
+	})
+	for i := range all {
+		out.Leases = append(out.Leases, all[i].Lease)
+	}
+	return rows.Err()
+}
+
+// collect reads all rows of one of the two shapes.
+func collect(rows pgx.Rows) (out []*row, err error) {
+	defer rows.Close()
+	for rows.Next() {
+		r, err := scanRow(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, rows.Err()
+}

@@ -1,0 +1,4 @@
+package postgres
+
+// Fault shows the table of faults to tests that provoke them by hand.
+var Fault = fault

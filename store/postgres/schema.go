@@ -1,0 +1,123 @@
+package postgres
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// SchemaVersion is the version of the schema that this package works with: the
+// number of its migrations.
+const SchemaVersion = 1
+
+// migrations returns the statements of each migration, first to last.
+func migrations() (list []string, err error) {
+	names, err := fs.Glob(migrationFiles, "migrations/*.sql") // in order of their names
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		text, err := migrationFiles.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, string(text))
+	}
+	return list, nil
+}
+
+// MigrationSQL returns all that Migrate would run on an empty database, for
+// somebody who prefers to run it by hand. It is one script, to be run in one
+// transaction.
+func (s *Store) MigrationSQL() (string, error) {
+	list, err := migrations()
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "create schema if not exists %s;\n%s;\n", s.quoted, s.sql(createVersions))
+	for i, text := range list {
+		fmt.Fprintf(&b, "\n-- version %d\n%s\n%s;\n", i+1, s.sql(text), s.sql(fmt.Sprintf("insert into {s}.version (n) values (%d)", i+1)))
+	}
+	return b.String(), nil
+}
+
+const createVersions = `create table if not exists {s}.version (n int primary key, at timestamptz not null default now())`
+
+// Migrate brings the schema up to SchemaVersion, creating it if need be. It only
+// adds: nodes of the version before go on working. Any number of nodes may call
+// it at the same time; a schema that is newer than this program is refused with
+// a *SchemaError.
+func (s *Store) Migrate(ctx context.Context) error {
+	list, err := migrations()
+	if err != nil {
+		return err
+	}
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		// Who comes second waits here until the first has committed.
+		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock(hashtextextended($1, 0))", "backwave migrate "+s.schema); err != nil {
+			return err
+		}
+		var version int
+		if version, err = s.version(ctx, tx); err != nil {
+			return err
+		}
+		if version > len(list) {
+			return &SchemaError{Schema: s.schema, Have: version, Want: len(list)}
+		}
+		if version == len(list) {
+			return nil
+		}
+		if _, err := tx.Exec(ctx, "create schema if not exists "+s.quoted); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, s.sql(createVersions)); err != nil {
+			return err
+		}
+		for i := version; i < len(list); i++ {
+			if _, err := tx.Exec(ctx, s.sql(list[i]), pgx.QueryExecModeSimpleProtocol); err != nil {
+				return fmt.Errorf("version %d: %w", i+1, err)
+			}
+			if _, err := tx.Exec(ctx, s.sql("insert into {s}.version (n) values ($1)"), i+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return wrap("migrate", err)
+}
+
+// rower is a connection, a pool or a transaction.
+type rower interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// version returns the version of the schema; 0 if there is none.
+func (s *Store) version(ctx context.Context, c rower) (version int, err error) {
+	var there bool
+	if err = c.QueryRow(ctx, "select to_regclass($1) is not null", s.quoted+".version").Scan(&there); err != nil || !there {
+		return 0, err
+	}
+	err = c.QueryRow(ctx, s.sql("select coalesce(max(n), 0) from {s}.version")).Scan(&version)
+	return version, err
+}
+
+// CheckSchema reports, as a *SchemaError, a schema that this package cannot work
+// with: none, one that is too old, or one that is too new.
+func (s *Store) CheckSchema(ctx context.Context) error {
+	version, err := s.version(ctx, s.pool)
+	if err == nil && version != SchemaVersion {
+		err = &SchemaError{Schema: s.schema, Have: version, Want: SchemaVersion}
+	}
+	return wrap("check schema", err)
+}
+
+// sql puts the schema's name into a statement.
+func (s *Store) sql(text string) string { return strings.ReplaceAll(text, "{s}", s.quoted) }

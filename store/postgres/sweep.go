@@ -1,0 +1,146 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"backwave/store"
+	"backwave/store/rules"
+)
+
+// lapsedSQL asks whether there is anything to do: a row of the directory whose
+// time has come, or a lease stamped by a clock that stood further ahead.
+const lapsedSQL = `
+with nw as materialized (select {s}.clock($1) as t)
+select nw.t,
+  exists (select from {s}.lapse d where d.check_at <= (select t from nw)),
+  exists (select from {s}.worker w where w.stamped > nw.t) or exists (select from {s}.lapse d where d.stamped > nw.t)
+from nw`
+
+// lapsesSQL locks the rows of the directory whose time has come.
+const lapsesSQL = `
+select d.did from {s}.lapse d join {s}.queue q on q.qid = d.qid
+where d.check_at <= {s}.clock($1) and ($2::bool or q.name = any($3::text[]))
+order by d.did for update of d skip locked`
+
+// disposeSQL locks lapsed leases in the order in which they are to be disposed
+// of. Parameters: instant, rows of the directory, queues, maximum. It is a
+// statement after lapsesSQL, so that it sees every lease that a claim has put
+// into the ranges of those rows. Lateral subqueries with an offset stay what
+// they are: index scans over the ranges.
+const disposeSQL = `
+with nw as materialized (select {s}.clock($1) as t),
+c as materialized (
+  select distinct l.id, l.ord from nw, {s}.lapse d join {s}.queue q on q.qid = d.qid left join unnest($3::text[]) with ordinality as a(name, ord) on a.name = q.name, lateral (
+    select j.id, a.ord from {s}.job j
+    where j.qid = d.qid and (j.due, j.seq) >= (d.lo_due, d.lo_seq) and (j.due, j.seq) <= (d.hi_due, d.hi_seq)
+      and j.worker = d.worker and j.lease_until <= nw.t and (a.ord is not null or j.lease_until + j.lease_for <= nw.t) offset 0) l
+  where d.did = any($2::bigint[])),
+l as materialized (
+  select j.*, c.ord from c join {s}.job j on j.id = c.id join {s}.queue q on q.qid = j.qid
+  where j.lease_until <= (select t from nw) and (c.ord is not null or j.lease_until + j.lease_for <= (select t from nw))
+  order by c.ord nulls last, q.name, j.lease_until, j.seq limit $4 for update of j skip locked)
+select ` + jobColumns + `, nw.t from nw cross join l j` + named + ` order by j.ord nulls last, q.name, j.lease_until, j.seq`
+
+// rearmSQL lets rows of the directory look at the next lease in their range to
+// end, or drops those without one.
+const rearmSQL = `
+with m as materialized (
+  select d.did, (
+    select min(l.lease_until) from (
+      select j.lease_until from {s}.job j
+      where j.qid = d.qid and (j.due, j.seq) >= (d.lo_due, d.lo_seq) and (j.due, j.seq) <= (d.hi_due, d.hi_seq)
+        and j.worker = d.worker and j.lease_until is not null offset 0) l) as next
+  from {s}.lapse d where d.did = any($1::bigint[])),
+x as (delete from {s}.lapse d using m where d.did = m.did and m.next is null)
+update {s}.lapse d set check_at = m.next from m where d.did = m.did and m.next is not null`
+
+// cutSQL shortens leases that run longer than their stamped length from now.
+// What is cut gets rows of the directory that look in time.
+const cutSQL = `
+with nw as materialized (select {s}.clock($1) as t),
+c as materialized (
+  select distinct l.id from nw, {s}.lapse d join {s}.queue q on q.qid = d.qid, lateral (
+    select j.id from {s}.job j
+    where j.qid = d.qid and (j.due, j.seq) >= (d.lo_due, d.lo_seq) and (j.due, j.seq) <= (d.hi_due, d.hi_seq)
+      and j.worker = d.worker and j.lease_until > nw.t + j.lease_for offset 0) l
+  where $2::bool or q.name = any($3::text[])),
+l as materialized (
+  select j.id from c join {s}.job j on j.id = c.id where j.lease_until > (select t from nw) + j.lease_for
+  order by j.id for no key update of j skip locked),
+u as (
+  update {s}.job j set lease_until = nw.t + j.lease_for from l, nw where j.id = l.id
+  returning j.qid, j.worker, j.claim, j.due, j.seq, j.lease_until)
+insert into {s}.lapse (check_at, made, stamped, top, worker, qid, lo_due, lo_seq, hi_due, hi_seq)
+select min(u.lease_until), nw.t, nw.t, max(u.claim), u.worker, u.qid, min(u.due), min(u.seq), max(u.due), max(u.seq)
+from u, nw group by u.worker, u.qid, nw.t`
+
+// Sweep implements store.Leaser. It is one round trip when there is nothing to
+// do. It waits for nobody, so its own locks may be in any order.
+func (s *Store) Sweep(ctx context.Context, r *store.Sweep) (*store.Swept, error) {
+	if err := store.Validate(r); err != nil {
+		return nil, err
+	}
+	out := &store.Swept{}
+	var lapsed, ahead bool
+	err := s.pool.QueryRow(ctx, s.stmts.lapsed, s.now()).Scan(&out.At, &lapsed, &ahead)
+	if err == nil && lapsed {
+		err = s.dispose(ctx, r, out)
+	}
+	if err == nil && ahead {
+		_, err = s.pool.Exec(ctx, s.stmts.cut, s.now(), r.Any, r.Queues)
+	}
+	if err != nil {
+		return nil, wrap("sweep", err)
+	}
+	return out, nil
+}
+
+func (s *Store) dispose(ctx context.Context, r *store.Sweep, out *store.Swept) error {
+	tx, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.rollback(ctx, tx)
+	queues := r.Queues
+	if queues == nil {
+		queues = []string{}
+	}
+	rows, err := tx.Query(ctx, s.stmts.lapses, s.now(), r.Any, queues)
+	if err != nil {
+		return err
+	}
+	dirs, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil || len(dirs) == 0 {
+		return err
+	}
+	if rows, err = tx.Query(ctx, s.stmts.dispose, s.now(), dirs, queues, r.Max); err != nil {
+		return err
+	}
+	var changed []*row
+	var due []string
+	defer rows.Close()
+	for rows.Next() {
+		j, err := scanRow(rows, &out.At)
+		if err != nil {
+			return err
+		}
+		out.Disposed = append(out.Disposed, rules.Lapse(&j.Job, out.At))
+		changed = append(changed, j)
+		if j.State == store.Scheduled && j.Due <= out.At {
+			due = append(due, j.Queue)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	var b pgx.Batch
+	s.write(&b, changed)
+	b.Queue(s.stmts.rearm, dirs)
+	if err := commit(ctx, tx, &b); err != nil {
+		return err
+	}
+	s.hints.tell(due)
+	return nil
+}
