@@ -130,6 +130,7 @@ func (c *claim) second(ctx context.Context) (*claimed, error) {
 	if err := tx.SendBatch(ctx, &b).Close(); err != nil {
 		return nil, err
 	}
+	out.Leases = slices.DeleteFunc(out.Leases, func(l store.Lease) bool { return l.ExpiresAt <= out.At }) // ended between the statements
 	return out, tx.Commit(ctx)
 }
 
@@ -157,11 +158,17 @@ func (c *claim) take(b *pgx.Batch, out *claimed) {
 
 func (c *claim) next(b *pgx.Batch, out *claimed) {
 	b.Queue(c.s.stmts.next, c.args[0], c.names).QueryRow(func(row pgx.Row) error {
+		var now store.Instant
 		var due *int64
-		if err := row.Scan(&out.At, &due); err != nil || due == nil {
+		if err := row.Scan(&now, &due); err != nil {
 			return err
 		}
-		out.HasNext, out.Next = true, max(0, store.Instant(*due).Sub(out.At))
+		if out.At == 0 { // nothing was to be taken: this is the instant of the answer
+			out.At = now
+		}
+		if due != nil {
+			out.HasNext, out.Next = true, max(0, store.Instant(*due).Sub(now))
+		}
 		return nil
 	})
 }
@@ -185,6 +192,7 @@ func (c *claim) scan(rows pgx.Rows, out *claimed) error {
 			return err
 		}
 		out.noWorker = !hasWorker
+		out.At = now // the instant that leases are counted from
 		if id == nil {
 			continue
 		}
