@@ -160,6 +160,9 @@ func (c *Client) try(ctx context.Context, batch []store.NewJob) (*store.Enqueued
 	if err != nil {
 		return nil, expired(ctx, err)
 	}
+	if answer == nil {
+		return nil, errNothing
+	}
 	if len(answer.Rows) != len(batch) {
 		return nil, fmt.Errorf("the store answered %d rows of %d", len(answer.Rows), len(batch))
 	}

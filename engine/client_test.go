@@ -135,6 +135,10 @@ func TestEnqueueRefusesBeforeItSends(t *testing.T) {
 		if jobs, err := w.store.Jobs(w.t.Context(), "default", nil, 10); err != nil || len(jobs) != 0 {
 			t.Errorf("%d jobs were added: %v", len(jobs), err)
 		}
+		w.store.set(only("enqueue", func(context.Context) error { return errMute }), nil)
+		if _, err := engine.NewClient(engine.ClientConfig{Store: w.store}).Enqueue(w.t.Context(), "job", nil); err == nil || !strings.Contains(err.Error(), "neither a reply nor an error") {
+			t.Errorf("a store that answered nothing gave %v", err)
+		}
 		if _, err := engine.NewClient(engine.ClientConfig{}).Enqueue(w.t.Context(), "job", nil); err == nil {
 			t.Error("a client without a store enqueued")
 		}
@@ -143,9 +147,12 @@ func TestEnqueueRefusesBeforeItSends(t *testing.T) {
 
 func TestEnqueueManyInBatches(t *testing.T) {
 	inBubble(t, func(w *world) {
-		out, err := w.client.EnqueueMany(w.t.Context(), make2500())
+		out, err := engine.NewClient(engine.ClientConfig{Store: w.store}).EnqueueMany(w.t.Context(), make2500())
 		if err != nil || len(out) != 2500 {
 			t.Fatalf("%d receipts: %v", len(out), err)
+		}
+		if n := w.store.count("enqueue"); n != 3 {
+			t.Errorf("they were sent in %d batches, want 3 of at most 1,000", n)
 		}
 		if n, err := w.store.Unfinished(w.t.Context(), []string{"default"}); err != nil || n != 2500 {
 			t.Errorf("%d jobs: %v", n, err)

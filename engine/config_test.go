@@ -17,6 +17,8 @@ func TestNewReportsEveryMistakeAtOnce(t *testing.T) {
 	engine.Handle(mux, "twice", nothing)
 	engine.Handle(mux, "twice", nothing)
 	engine.Handle(mux, "", nothing)
+	engine.Handle[[]byte](mux, "none", nil)
+	mux.HandleRaw("none raw", nil)
 	_, err := engine.New(engine.Config{Mux: mux, ShutdownTimeout: -1, Groups: []engine.Group{
 		{Name: "a", Queues: engine.Strict("q", "q"), PoolSize: -1},
 		{Name: "a", Queues: engine.Weighted(map[string]int{"x": 0}), LeaseDuration: time.Millisecond, Pumps: 1001},
@@ -31,6 +33,8 @@ func TestNewReportsEveryMistakeAtOnce(t *testing.T) {
 		"field Store is nil",
 		"field ShutdownTimeout is -1ns",
 		`handler "twice": the name has a handler already`,
+		`handler "none": it is nil`,
+		`handler "none raw": it is nil`,
 		`handler "": the name has 0 bytes`,
 		`group "a": field Queues names "q" twice`,
 		`group "a": field PoolSize is -1, want 1 to 10000`,

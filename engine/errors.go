@@ -40,6 +40,8 @@ var (
 	errExpired = errors.New("engine: the operation timeout has long passed")
 	errOver    = errors.New("engine: the pump is over")
 	errBusy    = errors.New("engine: somebody holds the row")
+	errNothing = errors.New("engine: the store gave neither a reply nor an error")
+	errIgnored = fmt.Errorf("engine: the store ignores its contexts, %d calls have not returned", maxOpen)
 	errExited  = errors.New("engine: the store left its goroutine (runtime.Goexit)")
 )
 

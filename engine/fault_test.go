@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -49,6 +50,54 @@ func TestTransientFaultsAreOneEpisode(t *testing.T) {
 	})
 }
 
+// One kind of call that is well again does not end the episode of another.
+func TestAnEpisodeEndsWithItsLastMark(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.store.set(transient, nil)
+		e := w.start(w.store)
+		time.Sleep(10 * time.Second) // claims and sweeps fail
+		w.store.set(only("sweep", func(ctx context.Context) error { return transient(ctx, "") }), nil)
+		time.Sleep(10 * time.Second)
+		if got := w.logs.at(slog.LevelInfo); len(got) != 0 {
+			t.Errorf("entries at INFO while sweeps fail: %q", got)
+		}
+		w.store.set(nil, nil)
+		time.Sleep(10 * time.Second)
+		if got := w.logs.at(slog.LevelInfo); len(got) != 1 || !strings.Contains(got[0], "recovered call=sweep") {
+			t.Errorf("entries at INFO: %q, want one", got)
+		}
+		w.stopClean(e)
+	})
+}
+
+// sly is an error that panics the second time it is looked into.
+type sly struct{ seen *int }
+
+func (sly) Error() string { return "sly" }
+func (s sly) As(any) bool {
+	if *s.seen++; *s.seen > 1 {
+		panic("sly")
+	}
+	return false
+}
+
+func TestAnOutcomeThatPanicsHaltsItsGroupOnly(t *testing.T) {
+	inBubble(t, func(w *world) {
+		engine.Handle(w.mux, "sly", func(context.Context, *engine.Job[email]) error { return sly{new(int)} })
+		engine.Handle(w.mux, "good", func(context.Context, *engine.Job[email]) error { return nil })
+		w.enqueue("sly", nil, engine.Queue("a"))
+		e := w.start(w.store, engine.Group{Name: "bad", Queues: engine.Strict("a")}, engine.Group{Name: "good", Queues: engine.Strict("b")})
+		time.Sleep(time.Second)
+		if got, want := e.Health().String(), "Worker Group fail-stop: bad (string: panic: sly)"; got != want {
+			t.Errorf("health: %v, want %v", got, want)
+		}
+		good := w.enqueue("good", nil, engine.Queue("b"))
+		time.Sleep(time.Second)
+		w.wantEnds(good, store.Succeeded, store.EndSuccess)
+		w.stopClean(e)
+	})
+}
+
 // pqError is an error of a driver.
 type pqError struct{}
 
@@ -63,11 +112,22 @@ func TestAFatalFaultHaltsItsGroupOnly(t *testing.T) {
 		{"unknown error", func(context.Context) error { return &pqError{} }, `Worker Group fail-stop: bad (*engine_test.pqError: relation "job" does not exist)`},
 		{"panic", func(context.Context) error { panic("adapter") }, "Worker Group fail-stop: bad (*engine.StorePanicError: the store panicked: adapter)"},
 		{"panic with an error", func(context.Context) error { panic(&pqError{}) }, `Worker Group fail-stop: bad (*engine_test.pqError: the store panicked: relation "job" does not exist)`},
+		{"neither a reply nor an error", func(context.Context) error { return errMute }, "Worker Group fail-stop: bad (*errors.errorString: engine: the store gave neither a reply nor an error)"},
+		{"error that cannot be looked into", func(context.Context) error {
+			return &store.TransientError{Fault: store.FaultBusy, Err: bomb{}}
+		}, "Worker Group fail-stop: bad (string: panic: bomb)"},
+		{"panic that cannot be looked into", func(context.Context) error { panic(bomb{}) }, "Worker Group fail-stop: bad (string: panic: bomb)"},
 		{"Goexit", func(context.Context) error { runtime.Goexit(); return nil }, "Worker Group fail-stop: bad (*errors.errorString: engine: the store left its goroutine (runtime.Goexit))"},
 	} {
 		t.Run(c.name, func(t *testing.T) { inBubble(t, func(w *world) { haltOne(w, c.fault, c.health) }) })
 	}
 }
+
+// bomb is an error that panics when it is unwrapped.
+type bomb struct{}
+
+func (bomb) Error() string { return "bomb" }
+func (bomb) Unwrap() error { panic("bomb") }
 
 func haltOne(w *world, fault func(context.Context) error, health string) {
 	told := make(chan error, 1)
@@ -81,8 +141,13 @@ func haltOne(w *world, fault func(context.Context) error, health string) {
 	w.store.set(only("renew", fault), nil) // only the group with a long handler renews
 	e := w.start(w.store, engine.Group{Name: "bad", Queues: engine.Strict("a")}, engine.Group{Name: "good", Queues: engine.Strict("b")})
 	time.Sleep(21 * time.Second)
-	if err := <-told; !errors.Is(err, engine.ErrHalted) {
-		w.t.Errorf("the handler was told %v", err)
+	select {
+	case err := <-told:
+		if !errors.Is(err, engine.ErrHalted) {
+			w.t.Errorf("the handler was told %v", err)
+		}
+	case <-time.After(time.Second):
+		w.t.Error("the handler was told nothing")
 	}
 	h := e.Health()
 	if h.Healthy() || h.String() != health {
@@ -92,6 +157,11 @@ func haltOne(w *world, fault func(context.Context) error, health string) {
 	engine.HealthHandler(e.Health).ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/health", nil))
 	if rec.Code != http.StatusServiceUnavailable || rec.Body.String() != health {
 		w.t.Errorf("HTTP %d %q", rec.Code, rec.Body)
+	}
+	rec = httptest.NewRecorder()
+	engine.HealthHandler(e.Health).ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/health?format=json", nil))
+	if rec.Code != http.StatusServiceUnavailable || !strings.HasPrefix(rec.Body.String(), `{"healthy":false,`) {
+		w.t.Errorf("as JSON: HTTP %d %q", rec.Code, rec.Body)
 	}
 	critical := w.logs.at(engine.LevelCritical)
 	if len(critical) != 1 || !strings.Contains(critical[0], "group=bad") || !strings.Contains(critical[0], "cause=") {

@@ -98,12 +98,23 @@ func TestOutputAndProgress(t *testing.T) {
 			}
 			copy(scratch, "XXXXXXXX")
 			<-release
-			return j.SetOutput(j.Args)
+			if err := j.SetProgress([]byte("nearly")); err != nil {
+				return err
+			}
+			<-release
+			scratch = bytes.Clone(j.Args)
+			defer clear(scratch)
+			return j.SetOutput(scratch)
 		})
 		id := w.enqueue("job", json.RawMessage(`{"n":1}`))
 		e := w.start(w.store)
 		time.Sleep(21 * time.Second) // the first renewal, at 20 s, takes it along
 		if got := w.job(id).Progress; string(got) != "half way" {
+			t.Errorf("the progress is %q", got)
+		}
+		release <- struct{}{}
+		time.Sleep(20 * time.Second) // and the second what came later
+		if got := w.job(id).Progress; string(got) != "nearly" {
 			t.Errorf("the progress is %q", got)
 		}
 		close(release)
@@ -134,6 +145,44 @@ func TestMiddlewareWrapsEveryHandler(t *testing.T) {
 		w.stopClean(e)
 		if got := fmt.Sprint(order); got != "[outer inner handler]" {
 			t.Errorf("the order was %s", got)
+		}
+	})
+}
+
+func TestAnUnreadablePayloadMayBeWrapped(t *testing.T) {
+	inBubble(t, func(w *world) {
+		engine.Handle(w.mux, "job", func(context.Context, *engine.Job[email]) error { return nil })
+		w.mux.Use(func(next engine.Handler) engine.Handler {
+			return func(ctx context.Context, j *engine.RawJob) error {
+				if err := next(ctx, j); err != nil {
+					return fmt.Errorf("wrapped: %w", err)
+				}
+				return nil
+			}
+		})
+		id := w.enqueue("job", []byte("{"))
+		e := w.start(w.store)
+		time.Sleep(time.Second)
+		w.wantEnds(id, store.Quarantined, store.EndUndecodable)
+		w.stopClean(e)
+	})
+}
+
+// A handler's context has the values of Run's, and ends with the handler.
+func TestTheContextOfAHandler(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.mux = &engine.Mux{} // the zero value will do
+		var kept context.Context
+		engine.Handle(w.mux, "job", func(ctx context.Context, _ *engine.Job[email]) error {
+			kept = ctx
+			return ctx.Err()
+		})
+		w.enqueue("job", nil)
+		e := w.start(w.store)
+		time.Sleep(time.Second)
+		w.stopClean(e)
+		if kept.Value(inherited{}) != "yes" || kept.Err() == nil {
+			t.Errorf("it has the value %v, and ended with %v", kept.Value(inherited{}), kept.Err())
 		}
 	})
 }

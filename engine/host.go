@@ -19,6 +19,9 @@ const (
 	// callGrace is how long the end of Run waits for calls of the store that
 	// were told to end.
 	callGrace = time.Second
+	// maxOpen is how many calls of one kind may be under way. A store that
+	// honours its contexts never has more than three.
+	maxOpen = 4
 )
 
 // host is the production surroundings of one pump. One goroutine, run, tells
@@ -45,7 +48,7 @@ type host struct {
 	limit    pump.Time // until when a drain waits for handlers; Never before one
 	attempts map[store.LeaseKey]*attempt
 	calls    context.Context // parent of the contexts of calls
-	open     int             // calls that have not returned
+	open     [4]int          // calls that have not returned, per pump.Kind
 	closing  bool            // the pump is told nothing any more
 	degraded bool            // the current episode was logged
 	stack    []byte          // of the last panic of the store
@@ -79,9 +82,9 @@ func (h *host) run() {
 	h.closing = true
 	cut(errOver)
 	h.limit = h.now.Add(callGrace)
-	h.serve(func() bool { return h.now >= h.limit || h.open == 0 })
-	if h.open > 0 {
-		h.say(slog.LevelWarn, "store calls ignore their context", "calls", h.open)
+	h.serve(func() bool { return h.now >= h.limit || h.unreturned() == 0 })
+	if n := h.unreturned(); n > 0 {
+		h.say(slog.LevelWarn, "store calls ignore their context", "calls", n)
 	}
 	h.box.shut()
 }
@@ -114,6 +117,7 @@ func (h *host) read() {
 
 // arm makes the mailbox ring when there is next something to do.
 func (h *host) arm() {
+	h.read() // the last step may have been a slow one
 	next := min(h.wake, h.limit)
 	if next == pump.Never {
 		h.timer.Stop()

@@ -20,7 +20,8 @@ type Handler func(ctx context.Context, job *RawJob) error
 type Middleware func(Handler) Handler
 
 // Mux knows which handler runs the jobs of which name. Fill it before it is
-// given to New, which keeps a copy; it is not for concurrent use.
+// given to New, which keeps a copy; it is not for concurrent use. The zero
+// value is an empty Mux.
 type Mux struct {
 	handlers map[string]Handler
 	wrap     []Middleware
@@ -28,7 +29,7 @@ type Mux struct {
 }
 
 // NewMux returns an empty Mux.
-func NewMux() *Mux { return &Mux{handlers: map[string]Handler{}} }
+func NewMux() *Mux { return &Mux{} }
 
 // HandleOption changes how Handle treats the jobs of a name.
 type HandleOption func(*handling)
@@ -42,11 +43,15 @@ func WithCodec(c Codec) HandleOption { return func(h *handling) { h.codec = c } 
 // into T in the handler's goroutine: as JSON, unless T is []byte or
 // json.RawMessage, which get it as it is. A payload that cannot be decoded
 // quarantines its job. A name that is empty, too long (store.MaxName bytes) or
-// handled already is reported by New.
+// handled already, or an fn that is nil, is reported by New.
 func Handle[T any](m *Mux, name string, fn func(ctx context.Context, job *Job[T]) error, opts ...HandleOption) {
 	h := handling{codec: JSON{}}
 	for _, o := range opts {
 		o(&h)
+	}
+	if fn == nil {
+		m.HandleRaw(name, nil)
+		return
 	}
 	m.HandleRaw(name, func(ctx context.Context, raw *RawJob) error {
 		job := &Job[T]{RawJob: raw}
@@ -67,6 +72,13 @@ func (m *Mux) HandleRaw(name string, h Handler) {
 	if _, ok := m.handlers[name]; ok {
 		m.mistakes = append(m.mistakes, fmt.Errorf("handler %q: the name has a handler already", name))
 		return
+	}
+	if h == nil {
+		m.mistakes = append(m.mistakes, fmt.Errorf("handler %q: it is nil, want a function", name))
+		return
+	}
+	if m.handlers == nil {
+		m.handlers = map[string]Handler{}
 	}
 	m.handlers[name] = h
 }

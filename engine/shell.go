@@ -69,11 +69,13 @@ func (s *Shell) Completed(key store.LeaseKey, c store.Completion) {
 
 // Returned tells how the handler of key ended.
 func (s *Shell) Returned(key store.LeaseKey, r Result) {
+	defer s.rescue() // the handler's error may panic when it is looked into
 	s.step(pump.Returned{Key: key, Outcome: r.Outcome()})
 }
 
 // Answered tells the answer to a call: a reply, or an error.
 func (s *Shell) Answered(op pump.Op, reply store.Reply, err error) {
+	defer s.rescue() // so may the store's error, or a reply that is a nil pointer
 	if err != nil {
 		s.step(pump.Failed{Op: op, Fault: store.FaultOf(err), Type: innermostType(err), Text: safeText(err)})
 		return
@@ -112,8 +114,8 @@ func (s *Shell) step(ev pump.Event) {
 	s.env.Wake(s.pump.Deadline())
 }
 
-// rescue turns a panic of the pump, or of the surroundings, into a fail-stop:
-// the process and its other groups live on.
+// rescue turns a panic of the pump, of the surroundings or of what they were
+// handed into a fail-stop: the process and its other groups live on.
 func (s *Shell) rescue() {
 	v := recover()
 	if v == nil {

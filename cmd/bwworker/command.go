@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -20,6 +20,7 @@ import (
 // commands runs handlers that are commands, each in a process group of its
 // own, so that whatever it starts can be stopped with it.
 type commands struct {
+	log *slog.Logger
 	out *lineWriter // of commands whose output is passed on
 
 	mu   sync.Mutex
@@ -27,8 +28,9 @@ type commands struct {
 	shut bool
 }
 
-func newCommands(out io.Writer) *commands {
-	return &commands{out: &lineWriter{to: out}, live: map[int]struct{}{}}
+func newCommands(out io.Writer, log *slog.Logger) *commands {
+	m, ok := out.(*masker)
+	return &commands{log: log, out: &lineWriter{to: out, tame: ok && isTerminal(m.to)}, live: map[int]struct{}{}}
 }
 
 // stderrTail is how much of a command's standard error a failure keeps.
@@ -38,17 +40,11 @@ var errShut = errors.New("the worker is exiting")
 
 // run is the handler of the jobs of h: it runs the command and returns nil if
 // it exits with 0.
-func (c *commands) run(ctx context.Context, h *handlerConfig, job *engine.RawJob) error {
-	cmd := exec.Command(h.argv[0], h.argv[1:]...) // not CommandContext, which would kill the command alone, and at once
+func (c *commands) run(ctx context.Context, h *commandConfig, job *engine.RawJob) error {
+	cmd := limited(h) // not CommandContext, which would kill the command alone, and at once
+	cmd.Dir = h.dir
 	cmd.Stdin = bytes.NewReader(job.Payload)
-	cmd.Env = append(os.Environ(),
-		"BW_JOB_ID="+job.ID.String(),
-		"BW_JOB_NAME="+job.Name,
-		"BW_JOB_QUEUE="+job.Queue,
-		"BW_ATTEMPT="+strconv.Itoa(job.Attempt),
-		"BW_TOKEN="+job.Token().String(),
-		"BW_LEASE_SECONDS="+strconv.FormatFloat(job.Lease.Seconds(), 'f', -1, 64),
-	)
+	cmd.Env = h.environment(job)
 	stderr := &tail{most: stderrTail}
 	cmd.Stderr = stderr
 	output := &head{most: store.MaxOutput + 1}
@@ -62,11 +58,20 @@ func (c *commands) run(ctx context.Context, h *handlerConfig, job *engine.RawJob
 	}
 	cmd.WaitDelay = h.killAfter // how long children may hold the pipes of a command that has ended
 	ownGroup(cmd)
-	if err := c.start(cmd); err != nil {
+	side, err := openSide(cmd, job, c.log)
+	if err != nil {
 		return err
 	}
-	err := c.wait(ctx, cmd, h.killAfter)
+	if err := c.start(cmd); err != nil {
+		side.close()
+		return err
+	}
+	err = c.wait(ctx, cmd, h.killAfter)
+	said := side.close()
 	if err == nil {
+		if said != nil {
+			return job.SetOutput(said)
+		}
 		return job.SetOutput(output.buf)
 	}
 	if text := stderr.String(); text != "" {
@@ -76,6 +81,34 @@ func (c *commands) run(ctx context.Context, h *handlerConfig, job *engine.RawJob
 		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 	}
 	return err
+}
+
+// limited returns the command, under its limits.
+func limited(h *commandConfig) *exec.Cmd {
+	argv := h.argv
+	if h.limits != (limits{}) {
+		argv = underLimits(h.limits, argv)
+	}
+	return exec.Command(argv[0], argv[1:]...)
+}
+
+// environment returns the variables of a command. What the job says goes
+// before what the configuration says, and that before the worker's own.
+func (h *commandConfig) environment(job *engine.RawJob) []string {
+	env := []string{}
+	if !h.bare {
+		env = os.Environ()
+	}
+	env = append(env, h.env...)
+	return append(env,
+		"BW_JOB_ID="+job.ID.String(),
+		"BW_JOB_NAME="+job.Name,
+		"BW_JOB_QUEUE="+job.Queue,
+		"BW_ATTEMPT="+strconv.Itoa(job.Attempt),
+		"BW_TOKEN="+job.Token().String(),
+		"BW_LEASE_SECONDS="+strconv.FormatFloat(job.Lease.Seconds(), 'f', -1, 64),
+		sideVariable,
+	)
 }
 
 // start starts cmd unless the worker is exiting.
@@ -131,82 +164,5 @@ func (c *commands) killAll() {
 	c.shut = true
 	for pid := range c.live {
 		killPid(pid)
-	}
-}
-
-// tail keeps the end of what is written to it.
-type tail struct {
-	most int
-	buf  []byte
-	cut  bool
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.buf = append(t.buf, p...)
-	if over := len(t.buf) - t.most; over > 0 {
-		t.buf = append(t.buf[:0], t.buf[over:]...)
-		t.cut = true
-	}
-	return len(p), nil
-}
-
-// String returns the end, as text.
-func (t *tail) String() string {
-	s := strings.TrimSpace(strings.ToValidUTF8(string(t.buf), ""))
-	if t.cut {
-		return "… " + s
-	}
-	return s
-}
-
-// head keeps the beginning of what is written to it.
-type head struct {
-	most int
-	buf  []byte
-}
-
-func (h *head) Write(p []byte) (int, error) {
-	h.buf = append(h.buf, p[:min(len(p), h.most-len(h.buf))]...)
-	return len(p), nil
-}
-
-// lineWriter is shared by commands, which write whole lines to it.
-type lineWriter struct {
-	mu sync.Mutex
-	to io.Writer
-}
-
-// Write implements io.Writer.
-func (w *lineWriter) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.to.Write(p)
-}
-
-// lines gathers what one command writes into whole lines.
-type lines struct {
-	to  io.Writer
-	buf []byte
-}
-
-// maxLine is how long a line may grow before it is passed on in pieces.
-const maxLine = 64 << 10
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.buf = append(l.buf, p...)
-	n := bytes.LastIndexByte(l.buf, '\n') + 1
-	if n == 0 && len(l.buf) >= maxLine {
-		n = len(l.buf)
-	}
-	if n > 0 {
-		_, _ = l.to.Write(l.buf[:n]) // a command must not fail because nobody reads
-		l.buf = append(l.buf[:0], l.buf[n:]...)
-	}
-	return len(p), nil
-}
-
-func (l *lines) flush() {
-	if len(l.buf) > 0 {
-		_, _ = l.to.Write(append(l.buf, '\n'))
 	}
 }

@@ -7,6 +7,12 @@ import (
 	"os/exec"
 )
 
+const (
+	canInherit   = false
+	canLimit     = false
+	sideVariable = "BW_FD="
+)
+
 // Without process groups only the command itself can be ended, and only by
 // killing it.
 
@@ -21,3 +27,6 @@ func killPid(pid int) {
 		_ = p.Kill()
 	}
 }
+
+// underLimits is never called: limits are refused as a mistake.
+func underLimits(_ limits, argv []string) []string { return argv }

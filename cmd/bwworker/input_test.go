@@ -52,10 +52,10 @@ handlers:
   two: {command: echo, kill_after: 0s, stdout: loud}
   three: {}
   four:
-`))
+`), nil)
 	sameLines(t, err, `
 w.yaml:1:19: shutdown_timeout is "30", want a duration such as 500ms, 30s or 5m
-w.yaml:2:1: unknown field "pool" of the configuration, want one of shutdown_timeout, groups, handlers
+w.yaml:2:1: unknown field "pool" of the configuration, want one of store, store_file, wait, http, log_format, log_level, exit_on_halt, shutdown_timeout, groups, handlers
 w.yaml:5:13: group "a": queues names "x" twice
 w.yaml:6:16: pool_size is "many", want a whole number
 w.yaml:7:25: group "a": heartbeat_interval is 40s: with three operation timeouts of 10s and two retries after 1s it takes 1m12s, more than 49/50 of the lease_duration 1m0s
@@ -74,7 +74,7 @@ w.yaml:20:18: command "definitely-not-there" of handler one cannot be run: exec:
 w.yaml:21:18: command is "echo", want a list
 w.yaml:21:36: kill_after is 0s, want more than 0s
 w.yaml:21:48: stdout is "loud", want pass, output or discard
-w.yaml:22:3: handler three has no command, want a list such as [sh, -c, "…"]
+w.yaml:22:3: handler three has no command and no url, want a list such as [sh, -c, "…"], or an address
 w.yaml:23:9: handler four is nothing, want a mapping
 `)
 }
@@ -91,7 +91,7 @@ func TestConfigurationsThatAreNone(t *testing.T) {
 		"handlers: {h: {command: [echo]}}": "w.yaml:1:1: groups are missing, want at least one",
 		"groups: [{name: g, queues: [q]}]": "w.yaml:1:1: handlers are missing, want at least one",
 	} {
-		_, err := readConfig("w.yaml", []byte(text))
+		_, err := readConfig("w.yaml", []byte(text), nil)
 		sameLines(t, err, want)
 	}
 }
@@ -129,7 +129,7 @@ handlers:
         echo two
     kill_after: 13s
     stdout: discard
-`))
+`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ handlers:
 		"shutdown": p.ShutdownTimeout, "queues": p.Queues, "pumps": g.Pumps, "pool": p.PoolSize, "lease": p.LeaseDuration, "beat": p.HeartbeatInterval, "maintenance": p.MaintenanceInterval, "poll": p.PollInterval,
 		"max poll": p.MaxPollInterval, "operation": p.OperationTimeout, "abandon": p.AbandonAfter, "claim": p.ClaimBatch, "report": p.ReportBatch, "sweep": p.SweepBatch, "release": p.ReleaseOnDrain, "finish": p.FinishTimeout,
 		"retry": p.Terms.Default, "by name": p.Terms.ByName, "timeouts": p.Timeouts,
-		"argv": h.argv, "kill": h.killAfter, "stdout": h.stdout,
+		"argv": h.command.argv, "kill": h.command.killAfter, "stdout": h.command.stdout,
 	}
 	for k, v := range want {
 		if g := sprint(got[k]); g != sprint(v) {
@@ -159,7 +159,7 @@ handlers:
 }
 
 func TestEveryMistakeInJobs(t *testing.T) {
-	c, err := readConfig("w.yaml", []byte("groups: [{name: g, queues: [q]}]\nhandlers: {h: {command: ['true']}}\n"))
+	c, err := readConfig("w.yaml", []byte("groups: [{name: g, queues: [q]}]\nhandlers: {h: {command: ['true']}}\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ nonsense
 {"name": "h"
 {"name": "h", "payload": }
 {"name": null}
-`), c)
+`), c, "")
 	sameLines(t, err, `
 j:2: line: nonsense is not a JSON object
 j:3: colour: no such field, want one of name, queue, payload, id, unique, in, at, max_attempts

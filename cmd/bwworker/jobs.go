@@ -19,14 +19,37 @@ type jobsReader struct {
 	queues   map[string]bool // that some group serves
 	handlers map[string]bool // names
 	defaultQ string
+	any      bool                // names and queues need not be known
 	ids      map[store.JobID]int // line by id
 	errs     []error
 }
 
 // readJobs returns the jobs of a file, or an error that joins every mistake in
 // it: nothing of a file with a mistake is to be enqueued.
-func readJobs(file string, text []byte, c *config) ([]engine.NewJob, error) {
-	r := &jobsReader{file: file, queues: map[string]bool{}, handlers: map[string]bool{}, ids: map[store.JobID]int{}}
+//
+// With a configuration its names and queues must be known there, for what could
+// never run is a mistake; without one, nil, other processes may know them.
+// queue is that of jobs that name none; "" is the first of the configuration.
+func readJobs(file string, text []byte, c *config, queue string) ([]engine.NewJob, error) {
+	r := &jobsReader{file: file, defaultQ: queue, any: c == nil, ids: map[store.JobID]int{}}
+	if c != nil {
+		r.know(c)
+	}
+	var jobs []engine.NewJob
+	for i, line := range bytes.Split(withoutMark(text), []byte("\n")) {
+		if len(bytes.TrimSpace(line)) > 0 {
+			jobs = append(jobs, r.job(i+1, line))
+		}
+	}
+	return jobs, errors.Join(r.errs...)
+}
+
+// withoutMark skips the byte order mark with which some editors begin a file.
+func withoutMark(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\uFEFF")) }
+
+// know learns the queues and names of a configuration.
+func (r *jobsReader) know(c *config) {
+	r.queues, r.handlers = map[string]bool{}, map[string]bool{}
 	for _, g := range c.groups {
 		for _, q := range g.Queues.Queues() {
 			r.queues[q] = true
@@ -38,13 +61,6 @@ func readJobs(file string, text []byte, c *config) ([]engine.NewJob, error) {
 	for _, h := range c.handlers {
 		r.handlers[h.name] = true
 	}
-	var jobs []engine.NewJob
-	for i, line := range bytes.Split(text, []byte("\n")) {
-		if len(bytes.TrimSpace(line)) > 0 {
-			jobs = append(jobs, r.job(i+1, line))
-		}
-	}
-	return jobs, errors.Join(r.errs...)
 }
 
 func (r *jobsReader) bad(line int, field, format string, args ...any) {
@@ -180,13 +196,15 @@ func (r *jobsReader) id(line int, text string, option func(engine.EnqueueOption)
 	option(engine.ID(id))
 }
 
-// judge finds what no store takes, and what could never run here: the memory
-// store is this process's own.
+// judge finds what no store takes, and what this worker could never run.
 func (r *jobsReader) judge(line int, row store.NewJob) {
 	if err := store.Validate(&store.Enqueue{Jobs: []store.NewJob{row}}); err != nil {
 		text := strings.TrimPrefix(err.Error(), "store: ")
 		field, rest, _ := strings.Cut(text, " of job 0 ")
 		r.bad(line, strings.ReplaceAll(strings.TrimSuffix(field, " key"), " ", "_"), "%s", rest)
+		return
+	}
+	if r.any {
 		return
 	}
 	if !r.handlers[row.Name] {

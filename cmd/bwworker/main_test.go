@@ -17,7 +17,7 @@ import (
 // TestMain lets the test binary be bwworker itself, race detector included.
 func TestMain(m *testing.M) {
 	if os.Getenv("BE_BWWORKER") == "1" {
-		os.Exit(program(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		main()
 	}
 	os.Exit(m.Run())
 }
@@ -51,7 +51,7 @@ func command(t *testing.T, stdin string, args ...string) *process {
 	t.Helper()
 	p := &process{t: t, lines: make(chan string, 10_000)}
 	p.cmd = exec.Command(os.Args[0], args...)
-	p.cmd.Env = append(os.Environ(), "BE_BWWORKER=1", "GORACE=atexit_sleep_ms=0")
+	p.cmd.Env = append(os.Environ(), "BE_BWWORKER=1", "BW_STORE=memory:", "GORACE=atexit_sleep_ms=0")
 	p.cmd.Stdin = strings.NewReader(stdin)
 	p.cmd.Stdout = &p.stdout
 	pipe, err := p.cmd.StderrPipe()
@@ -95,6 +95,14 @@ func (p *process) log() string {
 // exit waits for the end and expects a code.
 func (p *process) exit(want int) {
 	p.t.Helper()
+	if got := p.ended(); got != want {
+		p.t.Errorf("exit code %d, want %d; standard output:\n%sstandard error:\n%s", got, want, p.stdout.String(), p.log())
+	}
+}
+
+// ended waits for the end and returns the exit code.
+func (p *process) ended() int {
+	p.t.Helper()
 	for range p.lines { // to its end
 	}
 	err := p.cmd.Wait()
@@ -102,9 +110,7 @@ func (p *process) exit(want int) {
 	if err != nil && !errors.As(err, &code) {
 		p.t.Fatal(err)
 	}
-	if got := p.cmd.ProcessState.ExitCode(); got != want {
-		p.t.Errorf("exit code %d, want %d; standard output:\n%sstandard error:\n%s", got, want, p.stdout.String(), p.log())
-	}
+	return p.cmd.ProcessState.ExitCode()
 }
 
 // summary reads the JSON at the end of standard output.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,52 +19,37 @@ type options struct {
 	config     string
 	jobs       string
 	untilEmpty bool
-	http       string
 	format     string
+
+	store      string
+	wait       time.Duration
+	http       string
 	logFormat  string
-	logLevel   slog.Level
+	logLevel   string
+	exitOnHalt bool
 }
 
-const runHelp = `Run the worker groups of a configuration file on a memory store, until a signal
-or, with --until-empty, until nothing is left to do. Jobs live as long as the
-process: what is left in the store when it ends is gone.
+const runHelp = `Run the worker groups of a configuration file until a signal or, with
+--until-empty, until nothing is left to do. bwworker init prints a configuration
+with every option, its meaning and its default.
 
-A handler is a command. It gets the job's payload on standard input and in its
-environment BW_JOB_ID, BW_JOB_NAME, BW_JOB_QUEUE, BW_ATTEMPT, BW_TOKEN and
-BW_LEASE_SECONDS. Exit code 0 is a success; any other is a failure, with the end
-of its standard error, and the job is tried again as its retry policy says. When
-an attempt is to stop, its process group gets SIGTERM and, kill_after later,
-SIGKILL.
+A handler is a command or a request. A command gets the job's payload on
+standard input and in its environment BW_JOB_ID, BW_JOB_NAME, BW_JOB_QUEUE,
+BW_ATTEMPT, BW_TOKEN, BW_LEASE_SECONDS and BW_FD, a file descriptor that takes
+lines "progress …" and "output …". Exit code 0 is a success; any other is a
+failure, with the end of its standard error, and the job is tried again as its
+retry policy says. When an attempt is to stop, its process group gets SIGTERM
+and, kill_after later, SIGKILL. A request posts the payload; a 2xx answer is a
+success.
 
-The configuration file, with the defaults of its fields:
+The store is that of --store, else of BW_STORE or the file BW_STORE_FILE, else
+of the configuration, else ` + defaultStore + `. A store memory: lives as long as
+the process.
 
-  shutdown_timeout: 30s           # how long a drain waits for handlers
-  groups:
-    - name: default               # required
-      queues: [emails, reports]   # required, served in this order; or by share:
-      # weights: {emails: 3, reports: 1}
-      pumps: 1                    # independent claim loops
-      pool_size: 20               # handlers at once, per pump
-      lease_duration: 60s         # how soon after a crash a job runs again
-      heartbeat_interval: 20s     # a third of lease_duration
-      maintenance_interval: 5s    # between sweeps of lapsed leases
-      poll_interval: 1s           # between claims when idle
-      max_poll_interval: 1s       # idle polls grow rarer up to this; poll_interval = off
-      operation_timeout: 10s      # a sixth of lease_duration, at most 10s
-      abandon_after: 5m           # a handler that ignores its end this long is given up
-      claim_batch: 500            # jobs of one claim, at most
-      report_batch: 500           # outcomes of one report, at most
-      sweep_batch: 500            # leases of one sweep, at most
-      release_on_drain: false     # give interrupted jobs back instead of letting leases lapse
-      finish_timeout: 0s          # how long a drain lets handlers finish first
-      retry: {max_attempts: 10, first: 2s, factor: 2, cap: 300s, jitter: 10, no_jitter: false}
-      retry_by_name: {}           # the same, by job name
-      timeouts: {}                # how long handlers may run, by job name: {send-email: 30s}
-  handlers:
-    send-email:
-      command: [sh, -c, "cat"]    # required: program and arguments
-      kill_after: 10s             # from SIGTERM to SIGKILL
-      stdout: pass                # to the worker's standard error; or output, or discard
+Flags go before variables, variables before the configuration: BW_WAIT, BW_HTTP,
+BW_LOG_FORMAT, BW_LOG_LEVEL, BW_EXIT_ON_HALT, BW_SHUTDOWN_TIMEOUT, and for a
+number, duration or switch of a group BW_GROUP_<group>_<field>, all in capitals,
+with _ for what is no letter or digit: BW_GROUP_DEFAULT_POOL_SIZE=50.
 
 Jobs are JSON objects, one per line; name is required:
 
@@ -82,6 +68,7 @@ Exit codes:
   1  failed: with --until-empty, a job ended dead-lettered or quarantined, or a
      signal came before the queues were empty; or an address cannot be used
   2  bad usage, configuration or jobs; nothing was started
+  3  the store cannot be reached
   4  at the end a group was wholly halted
   5  handlers had to be left running (they are then killed), or a second signal came
 5 goes before 4, and 4 before 1.`
@@ -90,35 +77,37 @@ const runExample = `  bwworker run -c worker.yaml --http 127.0.0.1:8080
   bwworker run -c worker.yaml --jobs jobs.jsonl --until-empty
   generate | bwworker run -c worker.yaml --jobs - --until-empty --format json`
 
-func runCommand(stdin io.Reader, stdout, stderr io.Writer) *cobra.Command {
+func (a *app) runCommand() *cobra.Command {
 	o := &options{}
-	level := "info"
 	c := &cobra.Command{
 		Use:     "run -c FILE",
-		Short:   "Run worker groups on a memory store",
+		Short:   "Run worker groups",
 		Long:    runHelp,
 		Example: runExample,
 		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			if err := o.check(level); err != nil {
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := o.check(); err != nil {
 				return err
 			}
-			return run(o, stdin, stdout, stderr)
+			return a.run(o, c.Flags().Changed)
 		},
 	}
 	f := c.Flags()
 	f.StringVarP(&o.config, "config", "c", "", "configuration `FILE` (required)")
 	f.StringVar(&o.jobs, "jobs", "", "enqueue the jobs in `FILE` first; - is standard input")
 	f.BoolVar(&o.untilEmpty, "until-empty", false, "end when no job is left in the served queues")
+	f.BoolVar(&o.exitOnHalt, "exit-on-halt", false, "drain and end with 4 as soon as a group is wholly halted")
+	f.StringVar(&o.store, "store", "", "`DSN` of the store: "+dsnForms())
+	f.DurationVar(&o.wait, "wait", 0, "how long to wait for a store that is not up yet")
 	f.StringVar(&o.http, "http", "", "serve /health, and a summary at /, on `ADDR` such as 127.0.0.1:8080")
 	f.StringVar(&o.format, "format", "text", "of the summary at the end: text or json")
 	f.StringVar(&o.logFormat, "log-format", "text", "of the log on standard error: text or json")
-	f.StringVar(&level, "log-level", "info", "least level logged: debug, info, warn, error")
+	f.StringVar(&o.logLevel, "log-level", "info", "least level logged: debug, info, warn, error")
 	return c
 }
 
 // check finds mistakes in the flags, all of them.
-func (o *options) check(level string) error {
+func (o *options) check() error {
 	var err error
 	if o.config == "" {
 		err = errors.Join(err, errors.New("bwworker: -c FILE is missing"))
@@ -128,8 +117,17 @@ func (o *options) check(level string) error {
 			err = errors.Join(err, fmt.Errorf("bwworker: %s is %q, want text or json", f.flag, f.value))
 		}
 	}
-	if e := o.logLevel.UnmarshalText([]byte(level)); e != nil {
-		err = errors.Join(err, fmt.Errorf("bwworker: --log-level is %q, want debug, info, warn or error", level))
+	var level slog.Level
+	if e := level.UnmarshalText([]byte(o.logLevel)); e != nil {
+		err = errors.Join(err, fmt.Errorf("bwworker: --log-level is %q, want debug, info, warn or error", o.logLevel))
+	}
+	if o.wait < 0 {
+		err = errors.Join(err, fmt.Errorf("bwworker: --wait is %v, want at least 0s", o.wait))
+	}
+	if o.store != "" {
+		if e := checkDSN(o.store); e != nil {
+			err = errors.Join(err, fmt.Errorf("bwworker: --store: %w", e))
+		}
 	}
 	if err != nil {
 		return &exitError{exitUsage, err}
@@ -137,27 +135,73 @@ func (o *options) check(level string) error {
 	return nil
 }
 
+// apply lets the flags that were given go before what s says.
+func (o *options) apply(s *settings, given func(flag string) bool) {
+	if given("store") {
+		s.store = o.store
+	}
+	if s.store == "" {
+		s.store = defaultStore
+	}
+	if given("wait") {
+		s.wait = o.wait
+	}
+	if given("http") {
+		s.http = o.http
+	}
+	if given("log-format") {
+		s.logFormat = o.logFormat
+	}
+	if given("log-level") {
+		_ = s.logLevel.UnmarshalText([]byte(o.logLevel)) // checked before
+	}
+	if given("exit-on-halt") {
+		s.exitOnHalt = o.exitOnHalt
+	}
+}
+
 // run does what the flags say.
-func run(o *options, stdin io.Reader, stdout, stderr io.Writer) error {
-	cfg, jobs, err := o.input(stdin)
+func (a *app) run(o *options, given func(flag string) bool) error {
+	cfg, jobs, err := a.input(o)
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
-	log := slog.New(logHandler(o, stderr))
-	w := newWorker(cfg, log, stderr)
-	defer w.heed()()
-	if err := w.open(o.http); err != nil {
+	o.apply(&cfg.settings, given)
+	a.stderr.hideDSN(cfg.store)
+	log := slog.New(logHandler(&cfg.settings, a.stderr))
+	signals, stop := heed()
+	defer stop()
+	var st *opened
+	err = unlessTold(signals, func(ctx context.Context) (err error) {
+		st, err = reach(ctx, a.open, cfg.store, cfg.wait, log)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	defer st.close()
+	w := newWorker(cfg, st, log, a.stderr)
+	w.signals = signals
+	w.counts = st.local || o.untilEmpty
+	if err := unlessTold(signals, w.look); err != nil {
+		return storeError(err)
+	}
+	if err := w.open(cfg.http); err != nil {
 		return &exitError{exitFailed, fmt.Errorf("bwworker: %w", err)}
 	}
 	defer w.close()
-	if err := w.enqueue(context.Background(), jobs); err != nil {
-		return &exitError{exitUsage, err}
+	if err := unlessTold(signals, func(ctx context.Context) error { return w.enqueue(ctx, jobs) }); err != nil {
+		return storeError(err)
 	}
 	code, atOnce := w.serve(o.untilEmpty)
 	if atOnce {
 		return &exitError{code: code}
 	}
-	if err := w.summary(code).write(stdout, o.format); err != nil {
+	s, err := w.summary(context.Background(), code)
+	if err == nil {
+		err = s.write(a.stdout, o.format)
+	}
+	if err != nil {
 		return &exitError{max(code, exitFailed), fmt.Errorf("bwworker: summary: %w", err)}
 	}
 	if code != exitDone {
@@ -167,37 +211,37 @@ func run(o *options, stdin io.Reader, stdout, stderr io.Writer) error {
 }
 
 // input reads and judges the files before anything is started.
-func (o *options) input(stdin io.Reader) (*config, []engine.NewJob, error) {
+func (a *app) input(o *options) (*config, []engine.NewJob, error) {
 	text, err := os.ReadFile(o.config)
 	if err != nil {
 		return nil, nil, fmt.Errorf("bwworker: configuration: %w", err)
 	}
-	cfg, err := readConfig(o.config, text)
+	cfg, err := readConfig(o.config, text, a.env)
 	if err != nil || o.jobs == "" {
 		return cfg, nil, err
 	}
 	name := o.jobs
 	if name == "-" {
 		name = "standard input"
-		text, err = io.ReadAll(stdin)
+		text, err = io.ReadAll(a.stdin)
 	} else {
 		text, err = os.ReadFile(o.jobs)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("bwworker: jobs: %w", err)
 	}
-	jobs, err := readJobs(name, text, cfg)
+	jobs, err := readJobs(name, text, cfg, "")
 	return cfg, jobs, err
 }
 
-func logHandler(o *options, to io.Writer) slog.Handler {
-	opts := &slog.HandlerOptions{Level: o.logLevel, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+func logHandler(s *settings, to io.Writer) slog.Handler {
+	opts := &slog.HandlerOptions{Level: s.logLevel, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if l, ok := a.Value.Any().(slog.Level); ok && a.Key == slog.LevelKey && l == engine.LevelCritical {
 			return slog.String(slog.LevelKey, "CRITICAL")
 		}
 		return a
 	}}
-	if o.logFormat == "json" {
+	if s.logFormat == "json" {
 		return slog.NewJSONHandler(to, opts)
 	}
 	return slog.NewTextHandler(to, opts)

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -16,7 +18,6 @@ import (
 
 	"backwave/engine"
 	"backwave/store"
-	"backwave/store/memory"
 )
 
 func TestTheExampleRuns(t *testing.T) {
@@ -244,30 +245,27 @@ func TestUsage(t *testing.T) {
 			t.Errorf("bwworker %s says %q, want %q in it", args, p.log(), want)
 		}
 	}
-	p := command(t, "", "run", "--help")
-	p.exit(exitDone)
-	for _, f := range fieldNames {
-		if !strings.Contains(p.stdout.String(), " "+f.file+":") {
-			t.Errorf("--help does not tell of %s", f.file)
-		}
-	}
 }
 
 // broken is a store whose every claim meets an error nobody knows.
-type broken struct{ *memory.Locked }
+type broken struct{ store.Store }
 
 func (broken) Claim(context.Context, *store.Claim) (*store.Claimed, error) {
 	return nil, errors.New("relation does not exist")
 }
 
 func TestOnlyHaltedGroupsServeWhatIsLeft(t *testing.T) {
-	cfg, err := readConfig("worker.yaml", []byte("groups: [{name: g, queues: [q]}, {name: idle, queues: [other]}]\nhandlers: {h: {command: ['true']}}\n"))
+	cfg, err := readConfig("worker.yaml", []byte("groups: [{name: g, queues: [q]}, {name: idle, queues: [other]}]\nhandlers: {h: {command: ['true']}}\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorker(cfg, slog.New(slog.DiscardHandler), io.Discard)
+	st, err := openMemory(t.Context(), "memory:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorker(cfg, st, slog.New(slog.DiscardHandler), &masker{to: io.Discard})
 	mux := engine.NewMux()
-	w.engine, err = engine.New(engine.Config{Store: broken{w.store}, Mux: mux, Logger: w.log, Groups: []engine.Group{cfg.groups[0].Group, {Name: "idle", Queues: engine.Strict("other"), PollInterval: time.Hour}}})
+	w.engine, err = engine.New(engine.Config{Store: broken{st.Store}, Mux: mux, Logger: w.log, Groups: []engine.Group{cfg.groups[0].Group, {Name: "idle", Queues: engine.Strict("other"), PollInterval: time.Hour}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +276,39 @@ func TestOnlyHaltedGroupsServeWhatIsLeft(t *testing.T) {
 	if code != exitHalted || atOnce {
 		t.Errorf("serve gave %d, %v", code, atOnce)
 	}
-	if s := w.summary(code); s.Halted["g"].Message != "relation does not exist" || s.Jobs["scheduled"] != 1 {
+	s, err := w.summary(t.Context(), code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Halted["g"].Message != "relation does not exist" || s.Jobs["scheduled"] != 1 {
 		t.Errorf("the summary is %+v", s)
 	}
+}
+
+func TestExitOnHalt(t *testing.T) {
+	b := newBench(t)
+	b.open = func(context.Context, string) (*opened, error) {
+		return &opened{Store: broken{b.st}, close: func() {}}, nil
+	}
+	file := filepath.Join(t.TempDir(), "w.yaml")
+	if err := os.WriteFile(file, []byte(initText), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.run(exitHalted, "run", "-c", file, "--exit-on-halt", "--log-format", "json")
+	b.says(`"level":"CRITICAL"`, "relation does not exist", "a group has halted")
+}
+
+func TestEveryLapseIsLogged(t *testing.T) {
+	b := newBench(t)
+	b.run(exitDone, "enqueue", "h", "--id", someID)
+	claimed, err := b.st.Claim(t.Context(), &store.Claim{Worker: "gone", Number: 1, Queues: []store.Quota{{Queue: "default", Most: 1}}, Max: 1, Lease: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "w.yaml")
+	if err := os.WriteFile(file, []byte("groups: [{name: g, queues: [default], maintenance_interval: 100ms, retry: {first: 1ms}}]\nhandlers: {h: {command: ['true']}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.run(exitDone, "run", "-c", file, "--until-empty")
+	b.says("lease lapsed", "job="+someID, "attempt=1", "worker=gone", "queue=default", "name=h", "last_renewal="+claimed.At.String())
 }

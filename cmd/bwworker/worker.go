@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -16,7 +15,6 @@ import (
 
 	"backwave/engine"
 	"backwave/store"
-	"backwave/store/memory"
 )
 
 // worker is everything that bwworker run wires together.
@@ -24,22 +22,32 @@ type worker struct {
 	cfg      *config
 	log      *slog.Logger
 	commands *commands
-	store    *memory.Locked
+	hide     func(secret string)
+	store    *opened
 	client   *engine.Client
+	lapses   *lapses
 	engine   *engine.Engine
 	web      *http.Server
 	queues   []string // served by some group, in the order of the file
 	signals  chan os.Signal
 
-	interrupted bool // a signal ended the run
+	counts      bool                 // jobs are counted, which may read all of a store
+	before      map[store.Token]bool // attempts that had failed their jobs when the worker came
+	failed      int                  // how many jobs had failed then
+	interrupted bool                 // a signal ended the run
+	halted      bool                 // a halt did
 	abandoned   []engine.AbandonedJob
 }
 
-// emptyPoll is how often --until-empty looks at the queues.
-const emptyPoll = 20 * time.Millisecond
+const (
+	haltPoll  = 100 * time.Millisecond // how often --exit-on-halt looks
+	emptyPoll = 20 * time.Millisecond  // how often --until-empty looks at the queues of a memory store
+	farPoll   = 250 * time.Millisecond // … and of another
+	askLimit  = 30 * time.Second       // of a question to the store
+)
 
-func newWorker(cfg *config, log *slog.Logger, stderr io.Writer) *worker {
-	w := &worker{cfg: cfg, log: log, commands: newCommands(stderr), store: memory.NewLocked(memory.New(wallClock{}))}
+func newWorker(cfg *config, st *opened, log *slog.Logger, out *masker) *worker {
+	w := &worker{cfg: cfg, log: log, commands: newCommands(out, log), hide: out.hide, store: st, counts: st.local}
 	for _, g := range cfg.groups {
 		for _, q := range g.Queues.Queues() {
 			if !slices.Contains(w.queues, q) {
@@ -47,23 +55,33 @@ func newWorker(cfg *config, log *slog.Logger, stderr io.Writer) *worker {
 			}
 		}
 	}
-	w.client = engine.NewClient(engine.ClientConfig{Store: w.store, Queue: w.queues[0]})
+	w.client = engine.NewClient(engine.ClientConfig{Store: st, Queue: w.queues[0]})
 	return w
 }
 
-// open builds the engine and begins to listen.
-func (w *worker) open(addr string) error {
+// mux returns the handlers of the configuration.
+func (w *worker) mux() *engine.Mux {
 	mux := engine.NewMux()
 	mux.Use(w.logAttempts)
 	for i := range w.cfg.handlers {
 		h := &w.cfg.handlers[i]
-		mux.HandleRaw(h.name, func(ctx context.Context, job *engine.RawJob) error { return w.commands.run(ctx, h, job) })
+		if h.request.url != nil {
+			mux.HandleRaw(h.name, newRequester(&h.request, w.hide).run)
+			continue
+		}
+		mux.HandleRaw(h.name, func(ctx context.Context, job *engine.RawJob) error { return w.commands.run(ctx, &h.command, job) })
 	}
+	return mux
+}
+
+// open builds the engine and begins to listen.
+func (w *worker) open(addr string) error {
 	groups := make([]engine.Group, len(w.cfg.groups))
 	for i, g := range w.cfg.groups {
 		groups[i] = g.Group
 	}
-	e, err := engine.New(engine.Config{Store: w.store, Mux: mux, Groups: groups, ShutdownTimeout: w.cfg.shutdown, Logger: w.log})
+	w.lapses = &lapses{Store: w.store.Store, log: w.log}
+	e, err := engine.New(engine.Config{Store: w.lapses, Mux: w.mux(), Groups: groups, ShutdownTimeout: w.cfg.shutdown, Logger: w.log})
 	if err != nil {
 		return err
 	}
@@ -77,10 +95,15 @@ func (w *worker) open(addr string) error {
 	}
 	routes := http.NewServeMux()
 	routes.Handle("/health", engine.HealthHandler(e.Health))
-	routes.HandleFunc("GET /{$}", func(rw http.ResponseWriter, _ *http.Request) {
+	routes.HandleFunc("GET /{$}", func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		fmt.Fprintln(rw, e.Health())
-		_ = w.summary(exitDone).write(rw, "text")
+		s, err := w.summary(r.Context(), exitDone)
+		if err != nil {
+			fmt.Fprintf(rw, "jobs: the store does not answer: %v\n", err)
+			return
+		}
+		_ = s.write(rw, "text")
 	})
 	w.web = &http.Server{Handler: routes, ReadHeaderTimeout: 10 * time.Second}
 	w.log.Info("listening", "addr", l.Addr().String())
@@ -94,13 +117,38 @@ func (w *worker) open(addr string) error {
 
 // heed catches the signals that drain. It comes before anything that tells
 // others that the worker is there.
-func (w *worker) heed() (stop func()) {
-	w.signals = make(chan os.Signal, 2)
-	signal.Notify(w.signals, os.Interrupt, syscall.SIGTERM)
-	return func() { signal.Stop(w.signals) }
+func heed() (signals chan os.Signal, stop func()) {
+	signals = make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	return signals, func() { signal.Stop(signals) }
+}
+
+// unlessTold lets do work until it is done; a signal ends its context. If do was
+// faster, the signal is left for whoever comes next.
+func unlessTold(signals chan os.Signal, do func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- do(ctx) }()
+	var told os.Signal
+	for {
+		select {
+		case err := <-done:
+			if told != nil && err == nil {
+				select {
+				case signals <- told:
+				default: // others wait there
+				}
+			}
+			return err
+		case told = <-signals:
+			cancel()
+		}
+	}
 }
 
 func (w *worker) close() {
+	w.lapses.telling.Wait()
 	if w.web != nil {
 		_ = w.web.Close()
 	}
@@ -138,83 +186,3 @@ func (w *worker) enqueue(ctx context.Context, jobs []engine.NewJob) error {
 	w.log.Info("enqueued", "jobs", len(jobs))
 	return nil
 }
-
-// serve runs the engine until it is to end, and returns the exit code. atOnce
-// says that there is no time for a summary.
-func (w *worker) serve(untilEmpty bool) (code int, atOnce bool) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	done := make(chan error, 1)
-	go func() { done <- w.engine.Run(ctx) }()
-	var look <-chan time.Time
-	if untilEmpty {
-		ticker := time.NewTicker(emptyPoll)
-		defer ticker.Stop()
-		look = ticker.C
-	}
-	for {
-		select {
-		case s := <-w.signals:
-			if ctx.Err() != nil && w.interrupted {
-				w.log.Warn("exiting at once", "signal", s.String())
-				w.commands.killAll()
-				return exitAbandoned, true
-			}
-			w.log.Info("draining", "signal", s.String())
-			w.interrupted = true
-			cancel()
-		case <-look:
-			if w.over() {
-				look = nil
-				cancel()
-			}
-		case err := <-done:
-			return w.ended(err, untilEmpty), false
-		}
-	}
-}
-
-// over reports whether --until-empty has nothing more to wait for: no job is
-// left, or every group that serves what is left is wholly halted.
-func (w *worker) over() bool {
-	halted := w.engine.Health().HaltedGroups()
-	left, hope := false, false
-	for _, g := range w.cfg.groups {
-		if w.unfinished(g.Queues.Queues()) > 0 {
-			left = true
-			_, dead := halted[g.Name]
-			hope = hope || !dead
-		}
-	}
-	return !left || !hope
-}
-
-// ended judges the run after the engine has drained.
-func (w *worker) ended(err error, untilEmpty bool) int {
-	if left, ok := errors.AsType[*engine.AbandonedError](err); ok {
-		w.abandoned = left.Jobs
-		for _, j := range left.Jobs {
-			w.log.Error("handler left running", "job", j.Token.Job, "attempt", j.Token.Attempt, "name", j.Name, "queue", j.Queue, "group", j.Group)
-		}
-		w.commands.killAll()
-		return exitAbandoned
-	}
-	switch {
-	case !w.engine.Health().Healthy():
-		return exitHalted
-	case untilEmpty && (w.interrupted && w.unfinished(w.queues) > 0 || len(w.summary(exitDone).Failed) > 0):
-		return exitFailed
-	}
-	return exitDone
-}
-
-func (w *worker) unfinished(queues []string) int {
-	n, _ := w.store.Unfinished(context.Background(), queues) // the memory store refuses nothing but ended contexts
-	return n
-}
-
-// wallClock is the memory store's clock.
-type wallClock struct{}
-
-// Now implements memory.Clock.
-func (wallClock) Now() store.Instant { return store.At(time.Now()) }

@@ -26,6 +26,9 @@ type mistake struct {
 
 // Error implements error.
 func (m *mistake) Error() string {
+	if m.place == (place{}) { // of something that has no lines
+		return m.file + ": " + m.text
+	}
 	return fmt.Sprintf("%s:%d:%d: %s", m.file, m.line, m.column, m.text)
 }
 
@@ -34,17 +37,20 @@ func (m *mistake) Error() string {
 type reader struct {
 	file     string
 	mistakes []*mistake
+	env      environment // what overrides fields of the file
+	used     []string    // variables that did
+	known    []string    // fields that any mapping so far may have
 }
 
 // field is one key that a mapping may have, and what reads its value.
 type field struct {
 	name string
-	read func(ast.Node)
+	read func(*reader, ast.Node)
 }
 
 // parse returns the one document of a file, nil if it cannot be parsed.
 func (r *reader) parse(text []byte) ast.Node {
-	f, err := parser.ParseBytes(text, 0)
+	f, err := parser.ParseBytes(withoutMark(text), 0)
 	if err != nil {
 		if e, ok := errors.AsType[*yaml.SyntaxError](err); ok {
 			r.bad(of(e.Token), "near %q: %s", strings.TrimSpace(e.Token.Value), e.Message)
@@ -126,6 +132,9 @@ func (r *reader) pairs(n ast.Node, what string) []*ast.MappingValueNode {
 
 // mapping reads the fields of what, in the order of the file.
 func (r *reader) mapping(n ast.Node, what string, fields []field) {
+	for _, f := range fields {
+		r.known = append(r.known, f.name)
+	}
 	for _, p := range r.pairs(n, what) {
 		key := p.Key.GetToken().Value
 		i := slices.IndexFunc(fields, func(f field) bool { return f.name == key })
@@ -137,7 +146,7 @@ func (r *reader) mapping(n ast.Node, what string, fields []field) {
 			r.bad(at(p.Key), "unknown field %q of %s, want one of %s", key, what, strings.Join(names, ", "))
 			continue
 		}
-		fields[i].read(p.Value)
+		fields[i].read(r, p.Value)
 	}
 }
 
@@ -162,6 +171,21 @@ func (r *reader) text(n ast.Node, what string, to *string) {
 	default:
 		r.bad(at(n), "%s is %s, want text%s", what, shown(n), quoteHint(n))
 	}
+}
+
+// oneOf reads one of a few words.
+func (r *reader) oneOf(n ast.Node, what string, to *string, words ...string) {
+	before, was := len(r.mistakes), *to
+	if r.text(n, what, to); len(r.mistakes) == before && !slices.Contains(words, *to) {
+		r.bad(at(n), "%s is %q, want %s", what, *to, orList(words))
+		*to = was
+	}
+}
+
+// orList joins words as a sentence does.
+func orList(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // quoteHint helps those who wrote a number or a word that YAML takes for

@@ -62,6 +62,6 @@ var table = map[string]row{
 
 	"internal/archtest": {},
 	"internal/pgtest":   {ours: []string{"clockx"}, modules: []string{"github.com/jackc/pgx/v5"}},
-	"internal/killtest": {tests: []string{"checker", "engine", "history", "internal/pgtest", "store", "store/postgres", "store/sqlite"}}, // real processes
+	"internal/killtest": {modules: []string{"github.com/jackc/pgx/v5"}, tests: []string{"checker", "engine", "history", "internal/pgtest", "store", "store/postgres", "store/sqlite"}}, // real processes
 	"internal/mutant":   {},
 }

@@ -121,7 +121,7 @@ func openSQLite(ctx context.Context, path string) (*shared, error) {
 			if err != nil {
 				return nil, err
 			}
-			defer rows.Close()
+			defer func() { _ = rows.Close() }()
 			out := map[string]int{}
 			for rows.Next() {
 				var job string

@@ -55,6 +55,19 @@ func TestHintsTellOfWorkThatBecameDue(t *testing.T) {
 	want()
 }
 
+func TestOneWhoStopsListeningLeavesTheOthers(t *testing.T) {
+	l, _, got, stop := hinted()
+	n := 0
+	stopOther := l.Hints(func(string) { n++ })
+	for i, change := range []func(){func() {}, stopOther, stop} {
+		change()
+		ok[*store.Enqueued](t)(l.Enqueue(t.Context(), &store.Enqueue{Jobs: []store.NewJob{{ID: id(i + 1), Name: "n", Queue: "a"}}}))
+	}
+	if n != 1 || len(*got) != 2 {
+		t.Fatalf("the one that stopped first got %d hints and the other %d, want 1 and 2", n, len(*got))
+	}
+}
+
 func TestHintMayCallTheStore(t *testing.T) {
 	l, _, _, stop := hinted()
 	defer stop()

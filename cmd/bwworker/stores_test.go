@@ -1,0 +1,156 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"backwave/internal/pgtest"
+)
+
+// everyStore runs a test over the stores that several processes see.
+func everyStore(t *testing.T, test func(t *testing.T, dsn string)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, "sqlite:"+filepath.Join(t.TempDir(), "jobs.db")) })
+	t.Run("postgres", func(t *testing.T) {
+		address, schema := pgtest.Schema(t)
+		u, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := u.Query()
+		q.Set("schema", schema)
+		u.RawQuery = q.Encode()
+		test(t, u.String())
+	})
+}
+
+// says runs one command line as a process of its own and returns what it
+// printed.
+func says(t *testing.T, code int, dsn string, args ...string) string {
+	t.Helper()
+	p := command(t, "", append(args, "--store", dsn)...)
+	p.exit(code)
+	return p.stdout.String()
+}
+
+func TestProcessesShareAStore(t *testing.T) {
+	everyStore(t, func(t *testing.T, dsn string) {
+		says(t, exitDone, dsn, "migrate")
+		if out := says(t, exitDone, dsn, "enqueue", "work", `{"n": 1}`, "--queue", "q", "--count", "200", "--format", "json"); strings.Count(out, "\n") != 200 {
+			t.Errorf("printed was\n%s", out)
+		}
+		says(t, exitDone, dsn, "enqueue", "fail", "--queue", "q", "--id", someID)
+		says(t, exitDone, dsn, "queues", "pause", "later")
+		says(t, exitDone, dsn, "enqueue", "work", "--queue", "later", "--in", "1h", "--unique", "k")
+		if out := says(t, exitDone, dsn, "queues", "ls", "--format", "json"); out != `{"queue":"later","paused":true,"jobs":{"scheduled":1}}`+"\n"+`{"queue":"q","paused":false,"jobs":{"scheduled":201}}`+"\n" {
+			t.Errorf("printed was\n%s", out)
+		}
+		config := `
+groups: [{name: g, queues: [q], retry: {max_attempts: 1}}]
+handlers: {work: {command: ['true']}, fail: {command: ['false']}}
+`
+		a := start(t, config, "", "--until-empty", "--store", dsn)
+		b := start(t, config, "", "--until-empty", "--store", dsn)
+		failed := 0
+		for _, p := range []*process{a, b} {
+			switch code := p.ended(); {
+			case code == exitFailed: // it was there when the job failed
+				failed++
+			case code != exitDone:
+				t.Errorf("a worker ended with %d: %s", code, p.log())
+			}
+			if out := p.stdout.String(); !strings.HasPrefix(out, "jobs: 200 succeeded, 1 dead-lettered\n") {
+				t.Errorf("printed was\n%s", out)
+			}
+		}
+		if failed == 0 {
+			t.Error("nobody tells that a job has failed")
+		}
+		start(t, config, "", "--until-empty", "--store", dsn).exit(exitDone) // which is not this run's
+		says(t, exitDone, dsn, "jobs", "requeue", someID)
+		if out := says(t, exitDone, dsn, "jobs", "ls", "--state", "scheduled", "--queue", "q"); !strings.Contains(out, someID+"  scheduled  q      fail  1 ") {
+			t.Errorf("printed was\n%s", out)
+		}
+		says(t, exitDone, dsn, "jobs", "cancel", someID)
+		if out := says(t, exitDone, dsn, "jobs", "show", someID); !strings.Contains(out, "cancelled, attempt 1") {
+			t.Errorf("printed was\n%s", out)
+		}
+		says(t, exitFailed, dsn, "jobs", "show", "01890a5d-ac96-774b-bcce-b302099a8058")
+		if out := says(t, exitDone, dsn, "migrate", "--dry-run"); !strings.Contains(strings.ToLower(out), "create table") {
+			t.Errorf("printed was\n%s", out)
+		}
+	})
+}
+
+func TestAServerThatIsNotThere(t *testing.T) {
+	p := command(t, "", "queues", "ls", "--store", "postgres://me:hush-hush@127.0.0.1:9/db?connect_timeout=5")
+	p.exit(exitUnreachable)
+	if log := p.log(); strings.Contains(log, "hush-hush") || !strings.Contains(log, "postgres://me:xxxxx@127.0.0.1:9/db") {
+		t.Errorf("standard error is %q", log)
+	}
+	p = command(t, "", "queues", "ls", "--store", "sqlite:"+filepath.Join(t.TempDir(), "no", "such", "folder", "jobs.db"))
+	p.exit(exitUnreachable)
+}
+
+func TestASignalEndsAWorkerThatServesOn(t *testing.T) {
+	everyStore(t, func(t *testing.T, dsn string) {
+		p := start(t, "groups: [{name: g, queues: [q]}]\nhandlers: {h: {command: ['true']}}\n", "", "--http", "127.0.0.1:0", "--store", dsn)
+		p.see("listening")
+		p.signal(os.Interrupt)
+		p.exit(exitDone)
+		if got := p.stdout.String(); got != "jobs: not counted; bwworker queues ls does that\n" {
+			t.Errorf("standard output is %q", got)
+		}
+	})
+}
+
+func TestASignalEndsTheWaitForAStore(t *testing.T) {
+	p := start(t, "groups: [{name: g, queues: [q]}]\nhandlers: {h: {command: ['true']}}\n", "", "--wait", "1h", "--store", "postgres://127.0.0.1:9/db")
+	p.see("waiting for the store")
+	p.signal(os.Interrupt)
+	p.exit(exitUnreachable)
+}
+
+// What commands and callers send over real stores must not harm a neighbour.
+func TestBadInputOverRealStores(t *testing.T) {
+	everyStore(t, func(t *testing.T, dsn string) {
+		odd := "it's \"🐘\"\n;--"
+		long := strings.Repeat("q", 255)
+		config := `
+groups: [{name: g, queues: ["it's \"🐘\"\n;--", ` + long + `], retry: {max_attempts: 1}}]
+handlers:
+  good: {command: [cat], stdout: output}
+  bytes: {command: [sh, -c, 'printf "a\\0b\\377c"; printf "progress \\0\\377\\n" >&3'], stdout: output}
+  text: {command: [sh, -c, 'printf "a\\0b\\377c" >&2; exit 1']}
+  huge: {command: [sh, -c, 'head -c 30000000 /dev/zero >&2; exit 1']}
+  over: {command: [sh, -c, 'head -c 30000000 /dev/zero'], stdout: output}
+`
+		for i, q := range []string{odd, long} {
+			says(t, exitDone, dsn, "enqueue", "good", `"\u0000 is fine"`, "--queue", q)
+			for _, name := range []string{"bytes", "text", "huge", "over"} {
+				says(t, exitDone, dsn, "enqueue", name, "--queue", q, "--unique", fmt.Sprint(name, i, " 🐘'"))
+			}
+			says(t, exitDone, dsn, "enqueue", "good", "--queue", q, "--at", "1066-10-14T00:00:00Z")
+			says(t, exitDone, dsn, "enqueue", "good", "--queue", "late", "--at", "9999-12-31T23:59:59Z")
+		}
+		p := start(t, config, "", "--until-empty", "--format", "json", "--store", dsn)
+		p.exit(exitFailed)
+		s := p.summary()
+		if s.Jobs["succeeded"] != 6 || s.Jobs["dead-lettered"] != 6 || len(s.Halted) > 0 {
+			t.Errorf("the summary is %+v", s)
+		}
+		for _, f := range s.Failed {
+			if len(f.Error) > 17_000 || strings.Contains(f.Error, "\x00") {
+				t.Errorf("%s failed with %.100q", f.Name, f.Error)
+			}
+		}
+		if out := says(t, exitDone, dsn, "jobs", "ls", "--queue", "late"); strings.Count(out, "9999-12-31T23:59:59Z") != 2 {
+			t.Errorf("printed was\n%s", out)
+		}
+	})
+}
