@@ -90,8 +90,8 @@ worlds: ## play every scenario and many random worlds, and judge them
 
 .PHONY: twin
 twin: ## run every scenario and SEEDS random worlds twice, in unlike processes, and compare
-	$(GO) run ./cmd/bwsim run --twin
-	$(GO) run ./cmd/bwsim run --random --seeds $(SEEDS) --twin
+	$(GO) run ./cmd/bwsim run --twin --quiet
+	$(GO) run ./cmd/bwsim run --random --seeds $(SEEDS) --twin --quiet
 
 .PHONY: mutants
 mutants: ## plant every bug and see that the checker catches it
