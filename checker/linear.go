@@ -52,6 +52,13 @@ type LinearOptions struct {
 	// whose enqueue is not in it are then not attempted, instead of a
 	// violation.
 	Midway bool
+	// Completions says that handlers may have recorded a success in a
+	// transaction of their own, which is no call and so in no history: an
+	// attempt may then have succeeded unseen while its lease was held, unless
+	// its worker ever reported success for it, which an engine does not after a
+	// completion. Leave it off for a simulated world, whose handlers complete
+	// nothing.
+	Completions bool
 }
 
 func (o LinearOptions) withDefaults() LinearOptions {

@@ -15,9 +15,10 @@ const noGoal = int32(-1)
 const maxStates = 256
 
 // silent returns s and every state to which calls without an answer, sent
-// before o was answered, may have brought the job. With a goal it draws in
-// unanswered claims one attempt at a time and no further than that attempt;
-// without one it draws in "some claims" at once and leaves the number open.
+// before o was answered, or a completion in a transaction may have brought the
+// job. With a goal it draws in unanswered claims one attempt at a time and no
+// further than that attempt; without one it draws in "some claims" at once and
+// leaves the number open.
 //
 // A call that is drawn in may be drawn in again later where the state allows
 // it. That errs on the side of the store, and the state hardly ever allows it:
@@ -46,6 +47,9 @@ func (m *model) moves(s jobState, o *op, goal int32) {
 	case store.Executing:
 		if m.sweeps(&s, o) {
 			m.hiddenEnd(s, store.EndLapse, nil)
+		}
+		if m.completes(&s) {
+			m.hiddenEnd(s, store.EndSuccess, nil)
 		}
 	case 0, store.Awaiting, store.Succeeded, store.Cancelled, store.DeadLettered, store.Quarantined:
 	}
@@ -112,6 +116,26 @@ func (m *model) hiddenEnd(s jobState, kind store.EndKind, o store.Outcome) {
 	if b != 0 {
 		m.reached(m.ended(s, kind, b, noInstant, o))
 	}
+}
+
+// completes reports whether the handler of the lease of s may have recorded its
+// success in a transaction. A handler starts on an answered claim only; and once
+// it has begun to complete, its engine reports no success of its own.
+func (m *model) completes(s *jobState) bool {
+	if !m.opts.Completions || s.worker == hidden {
+		return false
+	}
+	for i := range m.view.ops {
+		if o := &m.view.ops[i]; o.kind == opReport && o.outcomeKind() == store.EndSuccess && o.worker == s.worker && o.number == s.number && o.attempt == s.attempt {
+			return false
+		}
+	}
+	for i := range m.view.open {
+		if p := &m.view.open[i]; p.kind == opReport && p.outcome.Kind() == store.EndSuccess && p.worker == s.worker && p.number == s.number && p.attempt == s.attempt {
+			return false
+		}
+	}
+	return true
 }
 
 // claims counts the unanswered claims that may have taken s before o was

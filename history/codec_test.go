@@ -236,3 +236,31 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// A flushed Writer keeps nothing back, the header included, and says at the end
+// what went wrong first.
+func TestFlushed(t *testing.T) {
+	var b bytes.Buffer
+	w := NewWriter(&b).Flushed()
+	if b.String() != header {
+		t.Errorf("before any record there is %q", b.String())
+	}
+	for call := range uint64(3) {
+		w.Sent(1, call, "n1", poll)
+		l, cut, err := Read(bytes.NewReader(b.Bytes()))
+		if err != nil || cut != (Cut{}) || len(l.Records()) != int(call)+1 {
+			t.Fatalf("after %d records %v, %v and %q", call+1, cut, err, b.String())
+		}
+	}
+	full := NewWriter(fullDisk{}).Flushed()
+	full.Sent(1, 1, "n1", poll)
+	if err := full.Flush(); !errors.Is(err, errFull) {
+		t.Errorf("got %v", err)
+	}
+}
+
+var errFull = errors.New("the disk is full")
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errFull }

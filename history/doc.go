@@ -5,7 +5,8 @@
 // A call is one Sent record and at most one answer: Answered (a reply) or
 // Failed (an error). A call without an answer is unknown: it may have happened
 // at any time after it was sent, or never. So is a call that Failed, unless
-// the failure says that nothing of it was carried out.
+// the failure says that nothing of it was carried out. What a handler does in a
+// transaction of its own, a success or an enqueue, is no call and in no history.
 //
 // A world that knows more than its clients adds records that no client sees:
 // Applied (the store carried a call out here, with this reply), Lost (it will

@@ -143,3 +143,21 @@ func BenchmarkLogIdlePoll(b *testing.B) {
 		l.Answered(0, call, reply)
 	}
 }
+
+// told is a store that gives a hint when it is asked for hints.
+type told struct{ store.Store }
+
+func (told) Hints(hint func(string)) (stop func()) {
+	hint("q")
+	return func() { hint("stopped") }
+}
+
+func TestRecorderPassesHintsOn(t *testing.T) {
+	var got []string
+	hint := func(queue string) { got = append(got, queue) }
+	now := func() int64 { return 0 }
+	NewRecorder(told{}, NewLog(), "c", now).Hints(hint)()
+	same(t, got, "q", "stopped")
+	NewRecorder(nil, NewLog(), "c", now).Hints(hint)()
+	same(t, got, "q", "stopped")
+}

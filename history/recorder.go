@@ -28,7 +28,10 @@ type Recorder struct {
 	call uint64
 }
 
-var _ store.Store = (*Recorder)(nil)
+var (
+	_ store.Store  = (*Recorder)(nil)
+	_ store.Hinter = (*Recorder)(nil)
+)
 
 // NewRecorder returns a Recorder of s. client names the caller of sweeps,
 // enqueues and commands, which carry no worker; now gives the time of a record
@@ -65,6 +68,15 @@ func (r *Recorder) Enqueue(ctx context.Context, q *store.Enqueue) (*store.Enqueu
 // Do implements store.Operator.
 func (r *Recorder) Do(ctx context.Context, q *store.Do) (*store.Done, error) {
 	return record(ctx, r, r.client, q, r.Store.Do)
+}
+
+// Hints implements store.Hinter. Hints are no calls, and are not recorded; there
+// are none if the store beneath gives none.
+func (r *Recorder) Hints(hint func(queue string)) (stop func()) {
+	if h, ok := r.Store.(store.Hinter); ok {
+		return h.Hints(hint)
+	}
+	return func() {}
 }
 
 func (r *Recorder) sent(client string, req store.Request) uint64 {

@@ -20,6 +20,7 @@ type Writer struct {
 	w    *bufio.Writer
 	enc  *json.Encoder
 	err  error
+	each bool // every record is written out at once
 	seq  uint64
 	high store.Instant
 	sent map[uint64]store.Instant // call -> highest instant answered before it was sent
@@ -33,19 +34,35 @@ func NewWriter(w io.Writer) *Writer {
 	return &Writer{w: b, enc: enc, err: enc.Encode(wireHeader{version}), sent: map[uint64]store.Instant{}, high: minInstant}
 }
 
+// Flushed makes w write every record out at once, the header too, and returns
+// w. A process that is killed then loses at most the line it was writing, and no
+// caller has an answer that the history has not.
+func (w *Writer) Flushed() *Writer {
+	w.each = true
+	w.flush()
+	return w
+}
+
 // Write writes one record as it is.
 func (w *Writer) Write(r *Record) {
 	if w.err == nil {
 		w.seq = max(w.seq, r.Seq)
 		w.err = w.enc.Encode(toRecord(r))
 	}
+	if w.each {
+		w.flush()
+	}
+}
+
+func (w *Writer) flush() {
+	if w.err == nil {
+		w.err = w.w.Flush()
+	}
 }
 
 // Flush writes out what is buffered and returns the first error of w.
 func (w *Writer) Flush() error {
-	if w.err == nil {
-		w.err = w.w.Flush()
-	}
+	w.flush()
 	if w.err != nil {
 		return fmt.Errorf("history: write: %w", w.err)
 	}

@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -26,14 +24,21 @@ type checkFlags struct {
 func checkCommand(s *screen) *cobra.Command {
 	f := &checkFlags{}
 	c := &cobra.Command{
-		Use:   "check HISTORY",
-		Short: "Judge a recorded history for linearizability",
-		Long: `check reads a history, the JSON lines that bwsim run --history writes and that
-package history records in production ("-" is standard input), and asks whether
-its calls could have taken effect one at a time on a store that keeps its
-promises. What could not be judged is listed; undecided is never a pass.`,
-		Example: "  bwsim run crash-minute-by-minute --history h.jsonl\n  bwsim check h.jsonl\n  bwsim check production.jsonl --midway",
-		Args:    oneArg("a history, a file of JSON lines or - for standard input"),
+		Use:   "check HISTORY…",
+		Short: "Judge recorded histories for linearizability",
+		Long: `check reads histories, the JSON lines that bwsim run --history and bwworker
+--record write ("-" is standard input), and asks whether their calls could have
+taken effect one at a time on a store that keeps its promises. What could not be
+judged is listed; undecided is never a pass.
+
+Several files are what several processes recorded of one store: they are merged
+by the times of their records, so the clocks must agree. Calls are numbered anew.
+
+A success that a handler recorded in a transaction of its own is no call. Unless
+a history is from a simulated world, an attempt may have ended so while its
+lease was held, if its worker never reported a success for it.`,
+		Example: "  bwsim run crash-minute-by-minute --history h.jsonl\n  bwsim check h.jsonl\n  bwsim check worker-*.jsonl enqueues.jsonl\n  bwsim check production.jsonl --midway",
+		Args:    someArgs("a history, a file of JSON lines or - for standard input"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.format != "text" && f.format != "json" {
 				return usage("--format %s: want text or json", f.format)
@@ -41,11 +46,11 @@ promises. What could not be judged is listed; undecided is never a pass.`,
 			if f.steps < 1 {
 				return usage("--steps %d: want at least 1", f.steps)
 			}
-			j, err := readHistory(args[0], c.InOrStdin())
+			j, err := readHistories(args, c.InOrStdin())
 			if err != nil {
 				return err
 			}
-			j.opts = checker.LinearOptions{Steps: f.steps, Midway: f.midway}
+			j.opts = checker.LinearOptions{Steps: f.steps, Midway: f.midway, Completions: !j.world}
 			j.Linear = checker.CheckLinear(j.log, j.opts)
 			j.look()
 			if f.format == "json" {
@@ -66,29 +71,12 @@ promises. What could not be judged is listed; undecided is never a pass.`,
 type judgement struct {
 	checker.Linear
 	opts       checker.LinearOptions
-	name       string
+	sources    []recorded
 	log        *history.Log
-	cut        history.Cut
+	merged     bool // of several sources
 	calls      int
-	world      bool             // it holds what no client sees
+	world      bool             // a source holds what no client sees
 	unanswered []history.Record // the calls, as they were sent
-}
-
-func readHistory(name string, stdin io.Reader) (*judgement, error) {
-	in := stdin
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, badFile(err)
-		}
-		defer file.Close() //nolint:errcheck // it was only read
-		in = file
-	}
-	log, cut, err := history.Read(in)
-	if err != nil {
-		return nil, usage("%s: %v", name, err)
-	}
-	return &judgement{name: name, log: log, cut: cut}, nil
 }
 
 // look counts the calls and finds those without an answer.
@@ -100,9 +88,7 @@ func (j *judgement) look() {
 			j.calls++
 		case history.Answered, history.Failed:
 			answered[r.Call] = true
-		case history.Applied, history.Lost, history.Doubled, history.Forgot:
-			j.world = true
-		case history.Stepped:
+		case history.Applied, history.Lost, history.Doubled, history.Forgot, history.Stepped:
 		}
 	}
 	for _, r := range j.log.Records() {
@@ -144,10 +130,10 @@ func (j *judgement) print(s *screen) {
 	case checker.Held:
 	}
 	bounded := "bounded " + j.Bounded.String()
-	if !j.world {
+	if !j.world || j.merged {
 		bounded = "no bounded verdict, since no world knows more than the clients"
 	}
-	s.printf("%s %s: %s, %s, black-box %s, %s\n", s.paint(colour, word), j.name, count(j.Jobs, "job"), count(j.calls, "call"), j.BlackBox, bounded)
+	s.printf("%s %s: %s, %s, black-box %s, %s\n", s.paint(colour, word), j.name(), count(j.Jobs, "job"), count(j.calls, "call"), j.BlackBox, bounded)
 	for i := range j.Findings {
 		f := &j.Findings[i]
 		s.printf("\n  violates %s, shown by call %d at %s\n", s.paint(bold, f.Invariant), f.Call, moment(f.At))
@@ -161,9 +147,7 @@ func (j *judgement) print(s *screen) {
 
 // printUnjudged lists what the verdict does not speak of.
 func (j *judgement) printUnjudged(s *screen) {
-	if j.cut.Line > 0 {
-		s.printf("line %d was cut off when its writer ended, and is left out\n", j.cut.Line)
-	}
+	j.printSources(s)
 	if j.NotAttempted+j.Undecided+len(j.unanswered) == 0 {
 		s.printf("nothing was left unjudged\n")
 		return
@@ -215,7 +199,8 @@ func requestName(q store.Request) string {
 }
 
 type jsonCheck struct {
-	History      string        `json:"history"`
+	History      string        `json:"history,omitempty"`
+	Histories    []jsonSource  `json:"histories,omitempty"`
 	Verdict      string        `json:"verdict"`
 	BlackBox     string        `json:"black_box"`
 	Bounded      string        `json:"bounded"`
@@ -238,9 +223,14 @@ type jsonFinding struct {
 
 func (j *judgement) json() jsonCheck {
 	out := jsonCheck{
-		History: j.name, Verdict: j.verdict().String(), BlackBox: j.BlackBox.String(), Bounded: j.Bounded.String(),
-		Jobs: j.Jobs, Calls: j.calls, NotAttempted: j.NotAttempted, Undecided: j.Undecided, Unanswered: len(j.unanswered), CutLine: j.cut.Line,
+		Verdict: j.verdict().String(), BlackBox: j.BlackBox.String(), Bounded: j.Bounded.String(),
+		Jobs: j.Jobs, Calls: j.calls, NotAttempted: j.NotAttempted, Undecided: j.Undecided, Unanswered: len(j.unanswered),
 		Violations: []jsonFinding{},
+	}
+	if len(j.sources) == 1 {
+		out.History, out.CutLine = j.sources[0].name, j.sources[0].cut.Line
+	} else {
+		out.Histories = j.jsonSources()
 	}
 	for _, f := range j.Findings {
 		v := jsonFinding{Invariant: f.Invariant, Call: f.Call, At: f.At, Message: f.Message}

@@ -100,6 +100,10 @@ func TestGolden(t *testing.T) {
 		{"github", 1, "run testdata/lapse.yaml testdata/wrong.yaml --format github"},
 		{"bad-file", 2, "run testdata/bad.yaml"},
 		{"explain", 0, "explain fence"},
+		{"check", 0, "check testdata/histories/worker-b.jsonl --midway"},
+		{"check-merged", 0, "check testdata/histories/enqueues.jsonl testdata/histories/worker-a.jsonl testdata/histories/worker-b.jsonl testdata/histories/empty.jsonl"},
+		{"check-merged-violation", 1, "check testdata/histories/enqueues.jsonl testdata/histories/worker-a.jsonl testdata/histories/worker-b.jsonl testdata/histories/zombie.jsonl"},
+		{"check-merged-json", 0, "check testdata/histories/enqueues.jsonl testdata/histories/worker-a.jsonl testdata/histories/empty.jsonl --format json"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			code, stdout, stderr := call(strings.Fields(c.args)...)
@@ -154,6 +158,10 @@ func TestBadUsage(t *testing.T) {
 		{[]string{"check"}, exitUsage, "want a history"},
 		{[]string{"check", "no.jsonl"}, exitUsage, "cannot read no.jsonl"},
 		{[]string{"check", plan}, exitUsage, "line 1: want the header"},
+		{[]string{"check", "testdata/histories/empty.jsonl"}, exitUsage, "empty.jsonl: history: the file is empty"},
+		{[]string{"check", "testdata/histories/enqueues.jsonl", "./testdata/histories/enqueues.jsonl"}, exitUsage, "enqueues.jsonl is given twice"},
+		{[]string{"check", "testdata/histories/enqueues.jsonl", plan}, exitUsage, "line 1: want the header"},
+		{[]string{"check", "testdata/histories/empty.jsonl", os.DevNull}, exitUsage, "all of them are empty"},
 		{[]string{"check", plan, "--steps", "0"}, exitUsage, "--steps 0: want at least 1"},
 		{[]string{"check", plan, "--format", "github"}, exitUsage, "want text or json"},
 		{[]string{"list"}, exitUsage, "want one of scenarios, faults, invariants, mutants, situations"},

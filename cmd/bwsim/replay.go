@@ -41,3 +41,13 @@ func oneArg(what string) cobra.PositionalArgs {
 		return nil
 	}
 }
+
+// someArgs demands an argument or more, and says what they are.
+func someArgs(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usage("%s: want %s\nsee %s --help", c.CommandPath(), what, c.CommandPath())
+		}
+		return nil
+	}
+}

@@ -130,6 +130,7 @@ func TestHistoryCanBeChecked(t *testing.T) {
 	if got := lines(t, stdout); code != exitHeld || len(got) != 1 || got[0]["verdict"] != "held" || got[0]["jobs"] != 1.0 {
 		t.Errorf("exit code %d, %s", code, stdout)
 	}
+	want(t, exitHeld, []string{"held 2 merged files: 4 jobs, ", "no bounded verdict", "what only a world knows of " + file + " is left out"}, "check", file, "testdata/histories/enqueues.jsonl", "--midway")
 	// One step of the model is not enough for anybody.
 	want(t, exitUndecided, []string{"UNDECIDED", "1 job undecided: the budget of 1 steps was spent"}, "check", file, "--steps", "1")
 	text, err := os.ReadFile(file)

@@ -21,6 +21,7 @@ type access struct {
 	config  string
 	wait    time.Duration
 	timeout time.Duration
+	record  string // of the commands that change something
 	format  string
 }
 
@@ -44,7 +45,8 @@ func (a *app) use(x *access, given func(flag string) bool, do func(context.Conte
 	a.stderr.hideDSN(s.store)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	st, err := reach(ctx, a.open, s.store, s.wait, slog.New(logHandler(&s, a.stderr)))
+	log := slog.New(logHandler(&s, a.stderr))
+	st, err := reach(ctx, a.open, s.store, s.wait, log)
 	if err != nil {
 		return err
 	}
@@ -52,12 +54,16 @@ func (a *app) use(x *access, given func(flag string) bool, do func(context.Conte
 	if st.local {
 		return usageError("the store %s lives and dies with one process, and no other sees it: name another one", maskDSN(s.store))
 	}
+	end, err := st.record(x.record, log)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, x.timeout)
 	defer cancel()
-	if err := do(ctx, st); err != nil {
-		return storeError(err)
+	if err = do(ctx, st); err != nil {
+		err = storeError(err)
 	}
-	return nil
+	return orLost(err, end())
 }
 
 // settings reads what is said of the store.

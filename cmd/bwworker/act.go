@@ -43,6 +43,7 @@ func (a *app) actCommand(use, about string, parse func(arg string) (store.Comman
 		},
 	}
 	c.Flags().StringVar(&actor, "actor", whoami(), "who is audited as having done it")
+	c.Flags().StringVar(&x.record, "record", "", recordUsage)
 	x.flags(c)
 	return c
 }

@@ -69,6 +69,7 @@ func (a *app) enqueueCommand() *cobra.Command {
 	f.IntVar(&o.maxAttempts, "max-attempts", 0, "attempts of the job; 0 is what its group says")
 	f.IntVar(&o.count, "count", 1, "how many such jobs")
 	f.StringVar(&o.from, "from", "", "add the jobs of `FILE`, one JSON object a line; - is standard input")
+	f.StringVar(&o.record, "record", "", recordUsage)
 	o.flags(c)
 	return c
 }

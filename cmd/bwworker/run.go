@@ -19,6 +19,7 @@ type options struct {
 	config     string
 	jobs       string
 	untilEmpty bool
+	record     string
 	format     string
 
 	store      string
@@ -100,6 +101,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.StringVar(&o.store, "store", "", "`DSN` of the store: "+dsnForms())
 	f.DurationVar(&o.wait, "wait", 0, "how long to wait for a store that is not up yet")
 	f.StringVar(&o.http, "http", "", "serve /health, and a summary at /, on `ADDR` such as 127.0.0.1:8080")
+	f.StringVar(&o.record, "record", "", recordUsage)
 	f.StringVar(&o.format, "format", "text", "of the summary at the end: text or json")
 	f.StringVar(&o.logFormat, "log-format", "text", "of the log on standard error: text or json")
 	f.StringVar(&o.logLevel, "log-level", "info", "least level logged: debug, info, warn, error")
@@ -180,17 +182,26 @@ func (a *app) run(o *options, given func(flag string) bool) error {
 		return err
 	}
 	defer st.close()
+	end, err := st.record(o.record, log)
+	if err != nil {
+		return err
+	}
 	w := newWorker(cfg, st, log, a.stderr)
 	w.signals = signals
 	w.counts = st.local || o.untilEmpty
-	if err := unlessTold(signals, w.look); err != nil {
+	return orLost(a.work(w, o, jobs), end())
+}
+
+// work is the life of w.
+func (a *app) work(w *worker, o *options, jobs []engine.NewJob) error {
+	if err := unlessTold(w.signals, w.look); err != nil {
 		return storeError(err)
 	}
-	if err := w.open(cfg.http); err != nil {
+	if err := w.open(w.cfg.http); err != nil {
 		return &exitError{exitFailed, fmt.Errorf("bwworker: %w", err)}
 	}
 	defer w.close()
-	if err := unlessTold(signals, func(ctx context.Context) error { return w.enqueue(ctx, jobs) }); err != nil {
+	if err := unlessTold(w.signals, func(ctx context.Context) error { return w.enqueue(ctx, jobs) }); err != nil {
 		return storeError(err)
 	}
 	code, atOnce := w.serve(o.untilEmpty)

@@ -137,24 +137,6 @@ func openSQLite(ctx context.Context, path string) (*shared, error) {
 	}, err
 }
 
-// flushed is a history on disk that a SIGKILL cannot take back.
-type flushed struct{ *history.Writer }
-
-func (f flushed) Sent(at int64, call uint64, client string, req store.Request) {
-	f.Writer.Sent(at, call, client, req)
-	_ = f.Flush()
-}
-
-func (f flushed) Answered(at int64, call uint64, reply store.Reply) {
-	f.Writer.Answered(at, call, reply)
-	_ = f.Flush()
-}
-
-func (f flushed) Failed(at int64, call uint64, err error) {
-	f.Writer.Failed(at, call, err)
-	_ = f.Flush()
-}
-
 // work is the life of a worker process.
 func work() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
@@ -168,7 +150,7 @@ func work() error {
 	if err != nil {
 		return err
 	}
-	rec := history.NewRecorder(s.Store, flushed{history.NewWriter(file)}, fmt.Sprintf("process %d", os.Getpid()), func() int64 { return time.Now().UnixNano() })
+	rec := history.NewRecorder(s.Store, history.NewWriter(file).Flushed(), fmt.Sprintf("process %d", os.Getpid()), func() int64 { return time.Now().UnixNano() })
 	mux := engine.NewMux()
 	rest := func(ctx context.Context, job *engine.RawJob) { // 10 to 60 ms, by the job
 		select {
