@@ -60,8 +60,9 @@ var table = map[string]row{
 	"cmd/bwsim":    {ours: []string{anything}, modules: []string{anything}},
 	"cmd/bwworker": {ours: []string{anything}, modules: []string{anything}},
 
-	"internal/archtest": {},
-	"internal/pgtest":   {ours: []string{"clockx"}, modules: []string{"github.com/jackc/pgx/v5"}},
-	"internal/killtest": {modules: []string{"github.com/jackc/pgx/v5"}, tests: []string{"checker", "engine", "history", "internal/pgtest", "store", "store/postgres", "store/sqlite"}}, // real processes
-	"internal/mutant":   {},
+	"internal/archtest":   {},
+	"internal/healthtest": {modules: []string{"github.com/jackc/pgx/v5"}, tests: []string{"engine", "internal/pgtest", "store", "store/postgres"}}, // a real server, harmed
+	"internal/pgtest":     {ours: []string{"clockx"}, modules: []string{"github.com/jackc/pgx/v5"}},
+	"internal/killtest":   {modules: []string{"github.com/jackc/pgx/v5"}, tests: []string{"checker", "engine", "history", "internal/pgtest", "store", "store/postgres", "store/sqlite"}}, // real processes
+	"internal/mutant":     {},
 }

@@ -27,22 +27,29 @@ var settings = []string{
 	"logging_collector=off", "log_min_messages=fatal", "unix_socket_directories=",
 }
 
-// guard runs the server until its standard input ends, which happens when this
-// process ends, however that comes about; then it leaves nothing behind.
+// guard starts the server at each line of its standard input, after the one
+// before has ended. When the input ends, which happens when this process ends,
+// however that comes about, it ends the server, also a stopped one, and leaves
+// nothing behind.
 const guard = `
-"$0" "$@" >server.log 2>&1 </dev/null &
-pid=$!
-cat >/dev/null
+while read -r _; do
+	[ -z "$pid" ] || wait $pid
+	"$0" "$@" >>server.log 2>&1 </dev/null &
+	pid=$!
+done
 kill -QUIT $pid 2>/dev/null
+kill -CONT $pid 2>/dev/null
 wait $pid 2>/dev/null
 cd / && rm -rf "$BW_PGTEST_DIR"
 `
 
-// server is a running server; stop is nil for one that is not ours.
+// server is a running server; all but url and is are missing for one that is
+// not ours.
 type server struct {
 	url  string
-	is   string    // which one, for people
-	stop io.Closer // the guard's standard input
+	is   string         // which one, for people
+	dir  string         // of its log and its data
+	stop io.WriteCloser // the guard's standard input
 }
 
 // start makes a cluster in a new directory and starts a server on it.
@@ -82,26 +89,47 @@ func start(bin string) (*server, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("pgtest: start server: %w", err)
 	}
-	s := &server{url: fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", port), is: "a throw-away one from " + bin, stop: stop}
-	return s, s.ready(filepath.Join(dir, "server.log"))
+	s := &server{
+		url: fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", port),
+		is:  "a throw-away one from " + bin, dir: dir, stop: stop,
+	}
+	return s, s.run()
 }
 
-// ready waits until the server has written that it takes connections.
-func (s *server) ready(log string) error {
-	pid := filepath.Join(filepath.Dir(log), "data", "postmaster.pid")
-	for range readyTries {
-		b, _ := os.ReadFile(pid) // its eighth line is the state
-		if lines := strings.Split(string(b), "\n"); len(lines) >= 8 && strings.TrimSpace(lines[7]) == "ready" {
-			return nil
-		}
-		_ = clockx.Sleep(context.Background(), clockx.Wall{}, readyPause)
+// run lets the guard start the server, and waits until it takes connections.
+func (s *server) run() error {
+	if _, err := io.WriteString(s.stop, "\n"); err != nil {
+		return fmt.Errorf("pgtest: start server: %w", err)
 	}
-	out, _ := os.ReadFile(log)
+	if s.await(func(pid []string) bool { return len(pid) >= 8 && strings.TrimSpace(pid[7]) == "ready" }) { // the state
+		return nil
+	}
+	out, _ := os.ReadFile(filepath.Join(s.dir, "server.log"))
 	_ = s.stop.Close()
 	return fmt.Errorf("pgtest: the server is not ready after %v:\n%s", readyTries*readyPause, out)
 }
 
-// A server that takes longer to start is not waited for.
+// await waits until the lines of the server's file of its process, none if there
+// is no such file, are as they should be.
+func (s *server) await(want func(pid []string) bool) bool {
+	for range readyTries {
+		if want(s.pidFile()) {
+			return true
+		}
+		_ = clockx.Sleep(context.Background(), clockx.Wall{}, readyPause)
+	}
+	return false
+}
+
+func (s *server) pidFile() []string {
+	b, err := os.ReadFile(filepath.Join(s.dir, "data", "postmaster.pid"))
+	if err != nil {
+		return nil
+	}
+	return strings.Split(string(b), "\n")
+}
+
+// A server that takes longer to start or to end is not waited for.
 const (
 	readyPause = 10 * time.Millisecond
 	readyTries = 2000

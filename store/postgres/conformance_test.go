@@ -30,8 +30,15 @@ type world struct {
 
 func open(t testing.TB, cfg postgres.Config) *world {
 	t.Helper()
+	cfg.URL = pgtest.URL(t)
+	return openAt(t, cfg)
+}
+
+// openAt leaves it to cfg on what way to the server the store goes.
+func openAt(t testing.TB, cfg postgres.Config) *world {
+	t.Helper()
 	url, schema := pgtest.Schema(t)
-	cfg.URL, cfg.Schema = url, schema
+	cfg.Schema = schema
 	s, err := postgres.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -30,3 +30,25 @@ func (e *SchemaError) Error() string {
 	}
 	return fmt.Sprintf("schema %q has version %d, this program needs %d: migrate it first", e.Schema, e.Have, e.Want)
 }
+
+// PoolError says that a pool has too few connections for what is to use it.
+type PoolError struct {
+	Have, Want int // connections
+	Pumps      int // as in Config
+	Completing int
+}
+
+// Error implements error.
+func (e *PoolError) Error() string {
+	return fmt.Sprintf("the pool has at most %d connections, but %d pumps and %d handlers in InTx need %d: set pool_max_conns=%[4]d", e.Have, e.Pumps, e.Completing, e.Want)
+}
+
+// IsolationError says that the sessions of a pool begin transactions on another
+// level than READ COMMITTED, on which the store's statements would decide by
+// what is no longer true.
+type IsolationError struct{ Have string }
+
+// Error implements error.
+func (e *IsolationError) Error() string {
+	return fmt.Sprintf("sessions have default_transaction_isolation %q: it must be %q, by the pool's RuntimeParams or by ALTER ROLE", e.Have, isolation)
+}

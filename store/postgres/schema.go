@@ -54,13 +54,17 @@ const createVersions = `create table if not exists {s}.version (n int primary ke
 // Migrate brings the schema up to SchemaVersion, creating it if need be. It only
 // adds: nodes of the version before go on working. Any number of nodes may call
 // it at the same time; a schema that is newer than this program is refused with
-// a *SchemaError.
+// a *SchemaError, and a session that is not READ COMMITTED with an
+// *IsolationError.
 func (s *Store) Migrate(ctx context.Context) error {
 	list, err := migrations()
 	if err != nil {
 		return err
 	}
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := checkIsolation(ctx, tx); err != nil {
+			return err
+		}
 		// Who comes second waits here until the first has committed.
 		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock(hashtextextended($1, 0))", "backwave migrate "+s.schema); err != nil {
 			return err
@@ -110,8 +114,12 @@ func (s *Store) version(ctx context.Context, c rower) (version int, err error) {
 }
 
 // CheckSchema reports, as a *SchemaError, a schema that this package cannot work
-// with: none, one that is too old, or one that is too new.
+// with: none, one that is too old, or one that is too new; and, as an
+// *IsolationError, a session that is not READ COMMITTED.
 func (s *Store) CheckSchema(ctx context.Context) error {
+	if err := checkIsolation(ctx, s.pool); err != nil {
+		return wrap("check schema", err)
+	}
 	version, err := s.version(ctx, s.pool)
 	if err == nil && version != SchemaVersion {
 		err = &SchemaError{Schema: s.schema, Have: version, Want: SchemaVersion}

@@ -28,9 +28,22 @@ type Config struct {
 	// required.
 	URL string
 	// Pool is used instead of a pool of the store's own, and is not closed by
-	// Close. Its sessions must be READ COMMITTED. Renewals and hints connect by
-	// its configuration, outside of it.
+	// Close. Its sessions must be READ COMMITTED: Open refuses, with an
+	// *IsolationError, a configuration that says otherwise, and Migrate and
+	// CheckSchema a session. Renewals and hints connect by its configuration,
+	// outside of it.
 	Pool *pgxpool.Pool
+	// Pumps is how many pumps of this process will use the store, the sum over
+	// its groups, and Completing how many of their handlers may be inside InTx
+	// at once. Open refuses, with a *PoolError, a pool of fewer connections than
+	// they use at a time: three for each pump, one for each handler and one for
+	// enqueues. Default: 0, nobody is counted.
+	Pumps, Completing int
+	// DirectURL is where renewals and hints connect instead: the server itself,
+	// when URL or Pool leads through a pooler such as PgBouncer. A pooler in
+	// transaction mode passes no notifications on, and lets renewals wait for a
+	// connection. Default: where URL or Pool leads.
+	DirectURL string
 	// Schema holds all tables. It may have any name. Default: backwave.
 	Schema string
 	// NoNotify sends no hints to other processes and listens to none, so that
@@ -83,6 +96,14 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		}
 	}
 	own := s.pool.Config()
+	err := checkPool(&cfg, own)
+	if err == nil {
+		own, err = direct(&cfg, own)
+	}
+	if err != nil {
+		s.closePool()
+		return nil, wrap("open", err)
+	}
 	own.MaxConns, own.MinConns, own.MinIdleConns = renewalConns, 0, 0
 	tune(own)
 	renewals, err := pgxpool.NewWithConfig(ctx, own)
