@@ -17,11 +17,13 @@ DET_ENGINE   := ^(shell|result)
 # Packages where goroutines live.
 RACE_PACKAGES := clockx engine store/memory cmd
 
-# Random worlds of worlds and twin; random worlds, and cases of each rapid test, of long.
+# Random worlds of worlds and twin; random worlds, twins, and cases of each rapid test, of long.
 WORLDS      ?= 5000
 SEEDS       ?= 200
-LONG_SEEDS  ?= 20000
-LONG_CHECKS ?= 20000
+LONG_SEEDS  ?= 50000
+LONG_TWINS  ?= 10000
+LONG_CHECKS ?= 50000
+LONG_SQL_CHECKS ?= 500
 
 # Packages named above that exist, as patterns of the go command.
 there = $(foreach p,$(1),$(if $(wildcard $(p)/*.go $(p)/*/*.go),./$(p)$(2)))
@@ -32,16 +34,17 @@ tool = "$$($(GO) -C '$(CURDIR)/tools' tool -n $(1))"
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## compile the programs into bin/
 	$(GO) build -o bin/ ./cmd/...
 
 .PHONY: test
-test: ## run the tests of the module and of its tools
+test: ## run the tests of the module, of its tools and of its benchmarks
 	$(GO) test ./...
 	$(GO) -C tools test ./...
+	$(GO) -C bench test ./...
 
 .PHONY: ci
 ci: ## run what the tests leave out, timed: the steps named in CI_STEPS
@@ -58,6 +61,7 @@ lint: golangci detlint vet tidy ## check format, style, arrows, determinism, go 
 golangci:
 	$(call tool,golangci-lint) run ./...
 	cd tools && $(call tool,golangci-lint) run --config ../.golangci.yml ./...
+	cd bench && $(call tool,golangci-lint) run --config ../.golangci.yml ./...
 
 .PHONY: detlint
 detlint:
@@ -68,16 +72,19 @@ detlint:
 vet:
 	$(GO) vet ./...
 	$(GO) -C tools vet ./...
+	$(GO) -C bench vet ./...
 
 .PHONY: tidy
 tidy:
 	$(GO) mod tidy -diff
 	$(GO) -C tools mod tidy -diff
+	$(GO) -C bench mod tidy -diff
 
 .PHONY: fmt
 fmt: ## format the code
 	$(call tool,golangci-lint) fmt ./...
 	cd tools && $(call tool,golangci-lint) fmt --config ../.golangci.yml ./...
+	cd bench && $(call tool,golangci-lint) fmt --config ../.golangci.yml ./...
 
 .PHONY: race
 race: ## run the tests of the packages with goroutines under the race detector
@@ -106,11 +113,22 @@ golden: ## renew the golden files; read the diff before you commit it
 	[ -z "$$own" ] || $(GO) test $$own -run Golden -count=1 -update; \
 	[ -z "$$driven" ] || $(GO) test $$driven -count=1 -rewrite
 
+.PHONY: bench
+bench: ## measure beside River on PostgreSQL, short; docs/benchmarks.md has the long runs
+	@for b in drain enqueue latency; do $(GO) -C bench run . $$b --jobs 2000 --runs 1; done
+
 .PHONY: bench-sim
 bench-sim: ## measure the simulator on one core, with the heap setting of bwsim
 	GOGC=400 $(GO) test ./sim/... -run '^$$' -bench . -benchmem -cpu 1
 
 .PHONY: long
-long: ## search for hours: LONG_SEEDS random worlds, LONG_CHECKS cases of each rapid test
-	$(GO) run ./cmd/bwsim run --random --seeds $(LONG_SEEDS)
-	$(GO) test $(call tests_with,^[[:space:]]+"pgregory[.]net/rapid"$$) -count=1 -timeout 0 -rapid.checks=$(LONG_CHECKS)
+long: ## search for long: random worlds, twins, rapid tests; put the results into docs/long-results.md
+	$(GO) run ./cmd/bwsim run --random --seed 100001 --seeds $(LONG_SEEDS) --quiet --min-decided 70
+	$(GO) run ./cmd/bwsim run --random --seed 500000 --seeds $(LONG_TWINS) --quiet --twin
+	$(GO) test ./checker ./clockx ./engine/pump ./history ./sim/... ./store/memory -count=1 -timeout 0 -rapid.checks=$(LONG_CHECKS)
+	$(GO) test ./store/sqlite ./store/postgres -count=1 -timeout 0 -rapid.checks=$(LONG_SQL_CHECKS)
+	$(MAKE) long-pgbouncer
+
+.PHONY: long-pgbouncer
+long-pgbouncer: ## run the contract of stores through a PgBouncer, which must be installed
+	BW_TEST_PGBOUNCER=1 $(GO) test ./store/postgres -run ThroughPgBouncer -count=1 -timeout 30m
