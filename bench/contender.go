@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// payload is what every job carries: 100 bytes of JSON.
+type payload struct {
+	Sent int64  `json:"t"` // when, in nanoseconds of our clock
+	Fill string `json:"p"`
+}
+
+// fill makes a payload of today 100 bytes long.
+var fill = strings.Repeat("x", 68)
+
+// hooks are told what happens to jobs at work. Both may be called concurrently.
+type hooks struct {
+	started  func(sent int64) // a handler begins
+	finished func(n int)      // the ends of n jobs are recorded
+}
+
+// contender is a system on a fresh schema of its own.
+type contender interface {
+	load(ctx context.Context, n int) error                     // adds n jobs, in bulk
+	add(ctx context.Context, sent int64) error                 // adds one job
+	work(ctx context.Context, h hooks) (func() error, error)   // runs no-op handlers until the function is called
+	left(ctx context.Context, conn *pgx.Conn) (n int, e error) // jobs that are not finished as successes
+	close()
+}
+
+// connections is the size of every pool.
+const connections = 16
+
+// opener makes a contender.
+type opener func(ctx context.Context, url string, t tuning) (contender, error)
+
+// fresh makes an empty schema.
+func fresh(ctx context.Context, url, schema string) error {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	if _, err := conn.Exec(ctx, "drop schema if exists "+schema+" cascade; create schema "+schema); err != nil {
+		return fmt.Errorf("make schema %s anew: %w", schema, err)
+	}
+	return nil
+}
+
+func pooled(url string) string {
+	sep := "?"
+	if strings.Contains(url, "?") {
+		sep = "&"
+	}
+	return fmt.Sprintf("%s%spool_max_conns=%d", url, sep, connections)
+}
