@@ -28,7 +28,7 @@ var table = map[string]row{
 	// The nouns talk to nothing; uuid is pure text and bits.
 	"store":           {modules: []string{"github.com/google/uuid"}},
 	"store/memory":    {ours: []string{"store", "store/rules"}},
-	"store/postgres":  {ours: []string{"clockx", "store", "store/rules"}, modules: []string{"github.com/jackc/pgx/v5"}, tests: []string{"internal/pgtest"}},
+	"store/postgres":  {ours: []string{"clockx", "store", "store/rules"}, modules: []string{"github.com/jackc/pgx/v5"}, tests: []string{"engine", "internal/pgtest"}},
 	"store/rules":     {ours: []string{"store"}}, // pure decisions about one job, for every store
 	"store/sqlite":    {ours: []string{"clockx", "store", "store/rules"}, modules: []string{"modernc.org/sqlite"}, tests: []string{"checker", "history"}},
 	"store/storetest": {ours: []string{"store"}},
