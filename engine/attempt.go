@@ -10,27 +10,33 @@ import (
 // attempt is a handler that has not returned. What it has to tell is posted to
 // its host's mailbox.
 type attempt struct {
-	host        *host
-	key         store.LeaseKey
-	name, queue string
-	end         context.CancelCauseFunc
+	host  *host
+	lease store.Lease
+	ctx   context.Context // of the handler
+	end   context.CancelCauseFunc
+	res   Result // once it has returned
 }
 
 var _ Listener = (*attempt)(nil)
 
-// Start implements Surroundings: the handler runs in a goroutine of its own.
+// Start implements Surroundings.
 func (h *host) Start(l store.Lease) {
 	ctx, end := context.WithCancelCause(h.handlers)
-	a := &attempt{host: h, key: l.Key, name: l.Name, queue: l.Queue, end: end}
+	a := &attempt{host: h, lease: l, ctx: ctx, end: end}
 	h.attempts[l.Key] = a
-	go h.runner.Run(ctx, l, h.worker, h.cfg.LeaseDuration, a)
+	h.crew.add(a)
+}
+
+// work runs the handler of a.
+func (h *host) work(a *attempt) {
+	h.runner.Run(a.ctx, a.lease, h.worker, h.cfg.LeaseDuration, a)
 }
 
 // Progressed implements Listener.
 func (a *attempt) Progressed(fetch func() []byte) {
-	a.host.box.post(func(h *host) {
+	a.host.tell(func(h *host) {
 		if !h.closing {
-			h.shell.Progressed(a.key, fetch())
+			h.shell.Progressed(a.lease.Key, fetch())
 		}
 	})
 }
@@ -38,10 +44,10 @@ func (a *attempt) Progressed(fetch func() []byte) {
 // Completing implements Listener.
 func (a *attempt) Completing() {
 	noted := make(chan struct{})
-	a.host.box.post(func(h *host) {
+	a.host.tell(func(h *host) {
 		defer close(noted)
 		if !h.closing {
-			h.shell.Completing(a.key)
+			h.shell.Completing(a.lease.Key)
 		}
 	})
 	select {
@@ -52,22 +58,26 @@ func (a *attempt) Completing() {
 
 // Completed implements Listener.
 func (a *attempt) Completed(c store.Completion) {
-	a.host.box.post(func(h *host) {
+	a.host.tell(func(h *host) {
 		if !h.closing {
-			h.shell.Completed(a.key, c)
+			h.shell.Completed(a.lease.Key, c)
 		}
 	})
 }
 
 // Done implements Listener.
 func (a *attempt) Done(r Result) {
-	a.host.box.post(func(h *host) {
-		a.end(context.Canceled)
-		delete(h.attempts, a.key)
-		if !h.closing {
-			h.shell.Returned(a.key, r)
-		}
-	})
+	a.res = r
+	a.host.box.post(a)
+}
+
+// open implements letter: the handler has returned.
+func (a *attempt) open(h *host) {
+	a.end(context.Canceled)
+	delete(h.attempts, a.lease.Key)
+	if !h.closing {
+		h.shell.Returned(a.lease.Key, a.res)
+	}
 }
 
 // Cancel implements Surroundings.

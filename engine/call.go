@@ -23,7 +23,7 @@ func (h *host) Call(op pump.Op, req store.Request) {
 	}
 	kind := kindOf(req)
 	if h.open[kind] >= maxOpen {
-		h.box.post(func(h *host) {
+		h.tell(func(h *host) {
 			if !h.closing {
 				h.shell.Answered(op, nil, &store.TransientError{Fault: store.FaultTimeout, Err: errIgnored})
 			}
@@ -36,7 +36,7 @@ func (h *host) Call(op pump.Op, req store.Request) {
 		reply, err := store.Reply(nil), errExited
 		defer func() {
 			cancel()
-			h.box.post(func(h *host) {
+			h.tell(func(h *host) {
 				h.open[kind]--
 				h.answered(op, reply, err)
 			})

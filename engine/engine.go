@@ -158,7 +158,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	<-ctx.Done()
 	deaf()
 	for _, h := range e.hosts {
-		h.box.post((*host).drain)
+		h.tell((*host).drain)
 	}
 	pumps.Wait()
 	var left []AbandonedJob

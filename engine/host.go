@@ -36,6 +36,7 @@ type host struct {
 	log      *slog.Logger
 	handlers context.Context // whose values handlers see; never ends
 	box      *mailbox
+	crew     crew                 // which runs the handlers
 	hinted   atomic.Bool          // a hint waits in the mailbox
 	mark     atomic.Pointer[Mark] // for Health
 
@@ -61,6 +62,7 @@ func newHost(cfg *Config, group, worker string, p pump.Config, r *Runner) *host 
 		group: group, worker: worker, cfg: p, store: cfg.Store, runner: r, clock: cfg.Clock,
 		log: cfg.Logger.With("group", group, "worker", worker), box: newMailbox(), attempts: map[store.LeaseKey]*attempt{},
 	}
+	h.crew.work = h.work
 	h.mark.Store(&Mark{})
 	return h
 }
@@ -91,13 +93,13 @@ func (h *host) run() {
 
 // serve passes mail on, and wakes the shell, until over.
 func (h *host) serve(over func() bool) {
-	var mail []func(*host)
+	var mail []letter
 	for !over() {
 		h.arm()
 		mail = h.box.wait(mail)
 		for _, m := range mail {
 			h.read()
-			m(h)
+			m.open(h)
 		}
 		h.read()
 		if h.now >= h.wake && !h.closing {
@@ -136,10 +138,13 @@ func (h *host) drain() {
 	h.shell.Drain()
 }
 
+// tell has fn called in run's goroutine, soon.
+func (h *host) tell(fn func(*host)) { h.box.post(note(fn)) }
+
 // hint passes a hint on; many of them at once are one.
 func (h *host) hint() {
 	if h.hinted.CompareAndSwap(false, true) {
-		h.box.post(func(h *host) {
+		h.tell(func(h *host) {
 			h.hinted.Store(false)
 			if !h.closing {
 				h.shell.Hinted()
@@ -156,7 +161,7 @@ func (h *host) serves(queue string) bool {
 func (h *host) abandoned() []AbandonedJob {
 	var out []AbandonedJob
 	for key, a := range h.attempts {
-		out = append(out, AbandonedJob{Token: key.Token(), Name: a.name, Queue: a.queue, Group: h.group, Worker: h.worker})
+		out = append(out, AbandonedJob{Token: key.Token(), Name: a.lease.Name, Queue: a.lease.Queue, Group: h.group, Worker: h.worker})
 	}
 	slices.SortFunc(out, func(a, b AbandonedJob) int {
 		if c := a.Token.Job.Compare(b.Token.Job); c != 0 {

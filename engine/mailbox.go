@@ -2,6 +2,15 @@ package engine
 
 import "sync"
 
+// letter is what a pump has to be told. It is opened in the goroutine that may
+// talk to the pump.
+type letter interface{ open(*host) }
+
+// note is a letter that is no more than what to do.
+type note func(*host)
+
+func (n note) open(h *host) { n(h) }
+
 // mailbox queues what a pump has to be told, by any goroutine, for the one
 // that may talk to it.
 type mailbox struct {
@@ -9,14 +18,14 @@ type mailbox struct {
 	over chan struct{} // closed by shut
 
 	mu     sync.Mutex
-	mail   []func(*host)
+	mail   []letter
 	closed bool
 }
 
 func newMailbox() *mailbox { return &mailbox{bell: make(chan struct{}, 1), over: make(chan struct{})} }
 
 // post queues m. It never blocks, and after shut it does nothing.
-func (b *mailbox) post(m func(*host)) {
+func (b *mailbox) post(m letter) {
 	b.mu.Lock()
 	if !b.closed {
 		b.mail = append(b.mail, m)
@@ -35,7 +44,7 @@ func (b *mailbox) ring() {
 
 // wait waits for a ring and returns all that was posted; used is what it
 // returned before, whose memory it takes back.
-func (b *mailbox) wait(used []func(*host)) []func(*host) {
+func (b *mailbox) wait(used []letter) []letter {
 	<-b.bell
 	clear(used)
 	b.mu.Lock()

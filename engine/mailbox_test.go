@@ -9,9 +9,9 @@ import (
 // Handlers that outlive Run go on posting; nobody would ever empty the box.
 func TestAMailboxThatIsShutKeepsNothing(t *testing.T) {
 	b := newMailbox()
-	b.post(func(*host) {})
+	b.post(note(func(*host) {}))
 	b.shut()
-	b.post(func(*host) {})
+	b.post(note(func(*host) {}))
 	if got := b.wait(nil); len(got) != 0 {
 		t.Errorf("it holds %d", len(got))
 	}
