@@ -152,7 +152,7 @@ func (p *Pump) accept(s sentClaim, leases []store.Lease, late bool, out []Action
 			p.claiming.accepted = append(p.claiming.accepted, l.Key)
 		}
 		p.dispatch.took(l.Queue)
-		p.held.insert(held{key: l.Key, sent: s.first, timeoutAt: Never, abandonAt: Never})
+		p.held.insert(pos, held{key: l.Key, sent: s.first, timeoutAt: Never, abandonAt: Never})
 		h := p.held.at(pos)
 		switch {
 		case l.Damage != "":

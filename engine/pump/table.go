@@ -74,9 +74,8 @@ func (t *table) lookup(key store.LeaseKey) *held {
 	return nil
 }
 
-// insert adds h, whose key is not in t.
-func (t *table) insert(h held) {
-	i, _ := t.find(h.key)
+// insert adds h at position i, where find has missed its key.
+func (t *table) insert(i int, h held) {
 	slot := int32(len(t.slots))
 	if n := len(t.free); n > 0 {
 		slot = t.free[n-1]
@@ -88,12 +87,18 @@ func (t *table) insert(h held) {
 	t.order = slices.Insert(t.order, i, slot)
 }
 
-// remove drops the attempt at position i of the order.
+// remove drops the attempt at position i of the order. It is most often near
+// the start, among the oldest, so that the shorter side is what moves.
 func (t *table) remove(i int) {
 	slot := t.order[i]
 	t.slots[slot] = held{}
 	t.free = append(t.free, slot)
-	t.order = slices.Delete(t.order, i, i+1)
+	if i >= len(t.order)/2 {
+		t.order = slices.Delete(t.order, i, i+1)
+		return
+	}
+	copy(t.order[1:], t.order[:i])
+	t.order = t.order[1:]
 }
 
 func (t *table) clone() table {
