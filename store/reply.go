@@ -18,7 +18,7 @@ type Claimed struct {
 	At      Instant
 	Leases  []Lease       // in the order of the claim
 	HasNext bool          // Next is known
-	Next    time.Duration // how long until a job of the listed queues may next become due; 0 = now
+	Next    time.Duration // how long until a job of the listed queues may next become due; 0 = now, which a claim that got its maximum may answer without looking
 }
 
 // Lease is the right to run and to report one attempt. The key and the worker

@@ -55,7 +55,8 @@ type Reader interface {
 	// Job returns the job, or ErrNotFound.
 	Job(context.Context, JobID) (*Job, error)
 	// Jobs lists at most limit jobs of the queue in the given states (none =
-	// any), oldest enqueue first.
+	// any), oldest enqueue first; of those enqueued at one instant, in the
+	// order of enqueue or of their ids.
 	Jobs(ctx context.Context, queue string, states []State, limit int) ([]*Job, error)
 	// Unfinished counts the jobs of the queues that are not terminal.
 	Unfinished(ctx context.Context, queues []string) (int, error)
@@ -87,7 +88,9 @@ type Store interface {
 	Reader
 }
 
-// Job is a job as a store keeps it.
+// Job is a job as a store keeps it. Of one that has succeeded a store may forget
+// what nobody decides by any more, and show it as 0: Seq, Due, LeaseUntil,
+// LeaseFor, Ceiling, RetryDelay and the Lease of its last end.
 type Job struct {
 	ID          JobID
 	Seq         uint64 // order of enqueue within the store

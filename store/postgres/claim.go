@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"backwave/store"
 	"backwave/store/rules"
@@ -46,6 +47,7 @@ type claim struct {
 	s     *Store
 	r     *store.Claim
 	names []string
+	from  []place // where to begin in each queue
 	args  []any
 }
 
@@ -53,11 +55,14 @@ type claim struct {
 const forced = 11
 
 func (s *Store) newClaim(r *store.Claim) *claim {
-	c := &claim{s: s, r: r, names: make([]string, len(r.Queues))}
-	quotas := make([]int32, len(r.Queues))
+	n := len(r.Queues)
+	c := &claim{s: s, r: r, names: make([]string, n), from: make([]place, n)}
+	quotas, dues, seqs := make([]int32, n), make([]int64, n), make([]int64, n)
 	beyond := false
 	for i, q := range r.Queues {
 		c.names[i], quotas[i] = q.Queue, int32(min(q.Most, r.Max))
+		c.from[i] = s.cursors.start(q.Queue)
+		dues[i], seqs[i] = c.from[i].due, c.from[i].seq
 		beyond = beyond || q.Most < r.Max
 	}
 	var named []string
@@ -71,7 +76,7 @@ func (s *Store) newClaim(r *store.Claim) *claim {
 	}
 	c.args = []any{
 		s.now(), r.Worker, int64(r.Number), c.names, quotas, r.Max, r.Lease.Microseconds(),
-		packPolicy(standard), named, terms, beyond, false,
+		packPolicy(standard), named, terms, beyond, false, dues, seqs,
 	}
 	return c
 }
@@ -87,14 +92,13 @@ type claimed struct {
 type taken struct {
 	store.Lease
 	round, ord int64
-	due, seq   int64
+	place
 }
 
 func (c *claim) first(ctx context.Context) (*claimed, error) {
 	var b pgx.Batch
 	out := &claimed{}
-	b.Queue(bounded, millis(turnWait), "0")
-	c.turn(&b)
+	c.turn(&b, 0)
 	c.take(&b, out)
 	return out, c.s.pool.SendBatch(ctx, &b).Close()
 }
@@ -109,8 +113,7 @@ func (c *claim) second(ctx context.Context) (*claimed, error) {
 	defer c.s.rollback(ctx, tx)
 	var b pgx.Batch
 	var found []*row
-	b.Queue(bounded, millis(turnWait), millis(frozen))
-	c.turn(&b)
+	c.turn(&b, frozen)
 	b.Queue(c.s.stmts.repeat, c.args[:3]...).Query(func(rows pgx.Rows) (err error) {
 		found, err = collect(rows)
 		return err
@@ -147,8 +150,8 @@ func (c *claim) repeated(found []*row) (leases []store.Lease) {
 	return leases
 }
 
-func (c *claim) turn(b *pgx.Batch) {
-	b.Queue(c.s.stmts.turn, "backwave claim "+c.s.schema+" "+c.r.Worker)
+func (c *claim) turn(b *pgx.Batch, idle time.Duration) {
+	b.Queue(c.s.stmts.turn, millis(turnWait), millis(idle), "backwave claim "+c.s.schema+" "+c.r.Worker)
 }
 
 func (c *claim) take(b *pgx.Batch, out *claimed) {
@@ -167,7 +170,10 @@ func (c *claim) next(b *pgx.Batch, out *claimed) {
 			out.At = now
 		}
 		if due != nil {
-			out.HasNext, out.Next = true, max(0, store.Instant(*due).Sub(now))
+			out.HasNext = true
+			if at := store.Instant(*due); at > now {
+				out.Next = at.Sub(now)
+			}
 		}
 		return nil
 	})
@@ -175,31 +181,30 @@ func (c *claim) next(b *pgx.Batch, out *claimed) {
 
 func (c *claim) scan(rows pgx.Rows, out *claimed) error {
 	defer rows.Close()
-	var all []taken
+	var (
+		all                  []taken
+		t                    taken
+		hasWorker            bool
+		round, ord, due, seq pgtype.Int8
+		id                   pgtype.UUID
+		attempt, base        pgtype.Int4
+		name                 pgtype.Text
+		hist, payload        []byte
+		took                 int64
+		into                 = []any{&out.At, &hasWorker, &out.again, &round, &ord, &due, &seq, &id, &attempt, &name, &base, &hist, &payload, &took}
+	)
 	for rows.Next() {
-		var (
-			t             taken
-			now           store.Instant
-			hasWorker     bool
-			round, ord    *int64
-			due, seq      *int64
-			id            *[16]byte
-			attempt, base *int32
-			name          *string
-			hist, payload []byte
-		)
-		if err := rows.Scan(&now, &hasWorker, &out.again, &round, &ord, &due, &seq, &id, &attempt, &name, &base, &hist, &payload); err != nil {
+		if err := rows.Scan(into...); err != nil { // the first column is the instant that leases are counted from
 			return err
 		}
 		out.noWorker = !hasWorker
-		out.At = now // the instant that leases are counted from
-		if id == nil {
+		if !id.Valid {
 			continue
 		}
-		t.round, t.ord, t.due, t.seq = *round, *ord, *due, *seq
+		t.round, t.ord, t.place = round.Int64, ord.Int64, place{due.Int64, seq.Int64}
 		t.Lease = store.Lease{
-			Key:  store.LeaseKey{Job: *id, Attempt: int(*attempt), Claim: c.r.Number},
-			Name: *name, Queue: c.names[t.ord-1], Base: int(or0(base)), ExpiresAt: now.Add(c.r.Lease.Truncate(time.Microsecond)),
+			Key:  store.LeaseKey{Job: id.Bytes, Attempt: int(attempt.Int32), Claim: c.r.Number},
+			Name: name.String, Queue: c.names[t.ord-1], Base: int(base.Int32), ExpiresAt: out.At.Add(c.r.Lease.Truncate(time.Microsecond)),
 		}
 		t.Payload, t.Damage = unpackPayload(payload)
 		if h, err := unpackHistory(hist); err != nil || len(h.lost) > 0 {
@@ -210,10 +215,30 @@ func (c *claim) scan(rows pgx.Rows, out *claimed) error {
 	slices.SortFunc(all, func(a, b taken) int {
 		return cmp.Or(cmp.Compare(a.round, b.round), cmp.Compare(a.ord, b.ord), cmp.Compare(a.due, b.due), cmp.Compare(a.seq, b.seq))
 	})
+	out.Leases = slices.Grow(out.Leases, len(all))
 	for i := range all {
 		out.Leases = append(out.Leases, all[i].Lease)
 	}
+	c.moved(all, time.Duration(took)*time.Microsecond)
 	return rows.Err()
+}
+
+// moved tells the cursors how far this claim came.
+func (c *claim) moved(all []taken, took time.Duration) {
+	last := slices.Clone(c.from)
+	got := make([]int, len(last))
+	for i := range all {
+		k := all[i].ord - 1
+		if got[k]++; last[k].before(all[i].place) {
+			last[k] = all[i].place
+		}
+	}
+	full := len(all) == c.r.Max
+	for k, q := range c.names {
+		if got[k] > 0 || !full {
+			c.s.cursors.moved(q, c.from[k], last[k], len(all), took, full)
+		}
+	}
 }
 
 // collect reads all rows of one of the two shapes.

@@ -14,26 +14,42 @@ import (
 // have to wait for the name of a queue until a caller's transaction ends.
 const queuesSQL = `insert into {s}.queue (name) select distinct name from unnest($1::text[]) as n(name) order by name on conflict do nothing`
 
-// insertSQL adds what no other job stands in the way of. Parameters: instant,
-// then by column: id, name, queue, payload, instant due, delay, ceiling, key.
+// insertSQL adds jobs. Parameters: instant, then by column: id, name, queue,
+// payload, instant due, delay, ceiling, key.
 const insertSQL = `
 with nw as materialized (select {s}.clock($1) as t),
 a as (
   select * from unnest($2::uuid[], $3::text[], $4::text[], $5::bytea[], $6::bigint[], $7::bigint[], $8::int[], $9::text[])
-    with ordinality as a(id, name, queue, payload, at, delay, most, ukey, ord))
+    as a(id, name, queue, payload, at, delay, most, ukey))
 insert into {s}.job (id, due, enq_at, qid, max_attempts, name, ukey, payload)
-select a.id, coalesce(a.at, nw.t + a.delay), nw.t, q.qid, a.most, a.name, a.ukey, a.payload
-from nw, a join {s}.queue q on q.name = a.queue order by a.ord
-on conflict do nothing returning id`
+select a.id, coalesce(a.at, nw.t + a.delay), nullif(nw.t, coalesce(a.at, nw.t + a.delay)), q.qid, a.most, a.name, a.ukey, a.payload
+from nw, a, lateral (select q.qid from {s}.queue q where q.name = a.queue offset 0) q`
+
+// What stands in the way of a job either fails the statement or is passed over,
+// which costs a record of the log more for every job: whoever expects nothing in
+// the way, since ids are new and there are no unique keys, tries the first.
+const (
+	orFail   = ` returning id`
+	passOver = ` on conflict do nothing returning id`
+)
 
 // unbornSQL takes those out again that are finished already. It has to be a
 // statement after the insert: that may have waited for a job of the same id to
 // move, which only a later snapshot sees.
 const unbornSQL = `
-with x as (
-  delete from {s}.job j where j.id = any($2::uuid[]) and j.xmin = pg_current_xact_id()::xid and exists (select from {s}.done d where d.id = j.id)
-  returning j.id)
+with f as materialized (select d.id from {s}.done d where d.id = any($2::uuid[])),
+x as (delete from {s}.job j using f where j.id = f.id and j.xmin = pg_current_xact_id()::xid returning j.id)
 select {s}.clock($1), array(select id from x)`
+
+// insertOneSQL adds one job, in one statement.
+const insertOneSQL = `
+insert into {s}.job (id, due, enq_at, qid, max_attempts, name, ukey, payload)
+select $2, coalesce($6::bigint, nw.t + $7::bigint), nullif(nw.t, coalesce($6::bigint, nw.t + $7::bigint)), q.qid, $8, $3, $9, $5
+from (select {s}.clock($1) as t, set_config('lock_timeout', $10, true) as bounded) nw, {s}.queue q where q.name = $4 and nw.bounded is not null
+returning {s}.born(id, $1)`
+
+// finishedAlready is the SQLSTATE by which insertOneSQL undoes itself.
+const finishedAlready = "BW004"
 
 // insertEachSQL judges row by row on the server: what is in the way of each.
 const insertEachSQL = `
@@ -53,15 +69,29 @@ func (s *Store) Enqueue(ctx context.Context, r *store.Enqueue) (*store.Enqueued,
 	if len(r.Jobs) > 0 {
 		out.Rows = make([]store.EnqueueAnswer, len(r.Jobs))
 	}
-	rest, err := s.insert(ctx, r, out)
+	insert := s.insert
+	if len(r.Jobs) == 1 && r.Jobs[0].UniqueKey == "" {
+		insert = s.insertOne
+	}
+	rest, err := insert(ctx, r, out)
 	if err == nil && len(rest) > 0 {
 		err = s.insertEach(ctx, r, rest, out)
 	}
 	if err != nil {
 		return nil, wrap("enqueue", err)
 	}
-	s.hints.tell(added(r, out))
+	s.tellAdded(r, out)
 	return out, nil
+}
+
+// tellAdded passes on that jobs were added.
+func (s *Store) tellAdded(r *store.Enqueue, out *store.Enqueued) {
+	for i := range r.Jobs {
+		if j := &r.Jobs[i]; j.HasAt && j.At < out.At {
+			s.cursors.rewind(j.Queue) // its place may be behind
+		}
+	}
+	s.hints.tell(added(r, out))
 }
 
 // added lists the queues in which a job was added that may be due.
@@ -132,14 +162,22 @@ func (s *Store) insert(ctx context.Context, r *store.Enqueue, out *store.Enqueue
 	}
 	params := append([]any{s.now()}, columns(r, all)...)
 	var fresh, unborn []pgtype.UUID
-	var b pgx.Batch
-	b.Queue(bounded, millis(lockWait), "0")
-	b.Queue(s.stmts.insert, params...).Query(func(rows pgx.Rows) (err error) {
-		fresh, err = pgx.CollectRows(rows, pgx.RowTo[pgtype.UUID])
-		return err
-	})
-	b.Queue(s.stmts.unborn, s.now(), params[1]).QueryRow(func(row pgx.Row) error { return row.Scan(&out.At, &unborn) })
-	err = s.pool.SendBatch(ctx, &b).Close()
+	send := func(sql string) error {
+		var b pgx.Batch
+		b.Queue(bounded, millis(lockWait), "0")
+		b.Queue(sql, params...).Query(func(rows pgx.Rows) (err error) {
+			fresh, err = pgx.CollectRows(rows, pgx.RowTo[pgtype.UUID])
+			return err
+		})
+		b.Queue(s.stmts.unborn, s.now(), params[1]).QueryRow(func(row pgx.Row) error { return row.Scan(&out.At, &unborn) })
+		return s.pool.SendBatch(ctx, &b).Close()
+	}
+	if len(keys) == 0 {
+		err = send(s.stmts.insert)
+	}
+	if len(keys) > 0 || code(err, uniqueViolation) {
+		err = send(s.stmts.insertPassing)
+	}
 	if code(err, lockNotAvailable) {
 		return all, nil
 	}
@@ -160,7 +198,32 @@ func (s *Store) insert(ctx context.Context, r *store.Enqueue, out *store.Enqueue
 	return rest, nil
 }
 
-const lockNotAvailable = "55P03"
+const (
+	lockNotAvailable = "55P03"
+	uniqueViolation  = "23505"
+)
+
+// insertOne adds the job of the request, or leaves it to insertEach.
+func (s *Store) insertOne(ctx context.Context, r *store.Enqueue, out *store.Enqueued) (rest []int, err error) {
+	if err := s.knowQueues(ctx, r); err != nil {
+		return nil, err
+	}
+	j := &r.Jobs[0]
+	var at *int64
+	if j.HasAt {
+		at = new(int64(j.At))
+	}
+	err = s.pool.QueryRow(ctx, s.stmts.insertOne, s.now(), pgtype.UUID{Bytes: j.ID, Valid: true}, j.Name, j.Queue, packPayload(j.Payload),
+		at, store.ClampDuration(j.Delay).Microseconds(), orNull(int32(j.MaxAttempts)), orNull(j.UniqueKey), millis(lockWait)).Scan(&out.At)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows), code(err, uniqueViolation), code(err, lockNotAvailable), code(err, finishedAlready):
+		return []int{0}, nil
+	case err != nil:
+		return nil, err
+	}
+	out.Rows[0].Status = store.EnqueueAdded
+	return nil, nil
+}
 
 // insertEach answers the rows one after the other, each as if the ones before
 // were calls of their own (E3), in one statement.
@@ -236,4 +299,5 @@ func (s *Store) forgetQueues() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.queues)
+	s.cursors.rewindAll()
 }

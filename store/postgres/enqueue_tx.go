@@ -100,7 +100,7 @@ func (s *Store) enqueueTx(ctx context.Context, r *store.Enqueue, run func(string
 	if err != nil {
 		return nil, nil, wrap("enqueue", err)
 	}
-	return out, func() { s.hints.tell(added(r, out)) }, nil
+	return out, func() { s.tellAdded(r, out) }, nil
 }
 
 // jobRows is the request as text. Queues get their rows outside of the caller's

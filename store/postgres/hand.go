@@ -81,7 +81,7 @@ func (s *Store) lock(ctx context.Context, tx pgx.Tx, ids []pgtype.UUID) (*hand, 
 // retrySQL writes back what waits again, finishSQL moves what is finished. Both
 // are for rows that this transaction has locked.
 const retrySQL = `
-update {s}.job j set due = r.due, base = nullif(r.base, 0), unknown = nullif(r.unknown, 0), terms = r.terms, hist = r.hist, lease_until = null
+update {s}.job j set due = r.due, enq_at = coalesce(j.enq_at, j.due), base = nullif(r.base, 0), unknown = nullif(r.unknown, 0), terms = r.terms, hist = r.hist, lease_until = null
 from unnest($1::uuid[], $2::bigint[], $3::int[], $4::int[], $5::bytea[], $6::bytea[]) as r(id, due, base, unknown, terms, hist)
 where j.id = r.id`
 
@@ -91,7 +91,7 @@ with d as (
   using unnest($1::uuid[], $2::int[], $3::bytea[], $4::bytea[], $5::smallint[], $6::smallint[], $7::bigint[], $8::text[], $9::bytea[])
     as r(id, unknown, terms, hist, state, kind, fin_at, err, output)
   where j.id = r.id
-  returning j.id, j.seq, j.due, j.enq_at, j.lease_until, j.lease_for, j.claim, j.qid, j.worker, j.attempt, j.base, r.unknown, j.max_attempts, r.state, r.kind,
+  returning j.id, j.seq, j.due, coalesce(j.enq_at, j.due) as enq_at, j.lease_until, j.lease_for, j.claim, j.qid, j.worker, coalesce(j.attempt, 0) as attempt, j.base, r.unknown, j.max_attempts, r.state, r.kind,
     j.cancel, r.terms, j.name, j.ukey, r.err, r.hist, j.progress, r.output, j.payload, r.fin_at)
 insert into {s}.done (fin_at, id, seq, due, enq_at, lease_until, lease_for, claim, qid, worker, attempt, base, unknown, max_attempts, state, kind, cancel,
   terms, name, ukey, err, hist, progress, output, payload)

@@ -172,13 +172,7 @@ func (h *hints) hear() {
 // hearOnce listens until its connection is lost. What was missed before it
 // began is made up for by a hint for every queue ever heard of.
 func (h *hints) hearOnce() error {
-	cfg := h.s.renewals.Config()
-	if cfg.BeforeConnect != nil {
-		if err := cfg.BeforeConnect(h.ended, cfg.ConnConfig); err != nil {
-			return err
-		}
-	}
-	conn, err := pgx.ConnectConfig(h.ended, cfg.ConnConfig)
+	conn, err := h.s.connect(h.ended)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (s *Store) Do(ctx context.Context, r *store.Do) (*store.Done, error) {
 	}
 	for {
 		out, err := s.do(ctx, r)
-		if code(err, "23505") { // the same request, at the same time: its result is there now
+		if code(err, uniqueViolation) { // the same request, at the same time: its result is there now
 			continue
 		}
 		if code(err, lockNotAvailable) {

@@ -116,18 +116,53 @@ func TestLeaseThatEndsDuringTheWait(t *testing.T) {
 			released <- err
 		}()
 		var got any
-		if n%2 == 0 {
+		switch n % 3 {
+		case 0:
 			got = w.report(store.Success{}, l[0].Key)[0].Status
-		} else {
+		case 1:
 			job := &attempt{worker: "w", length: time.Minute, lease: l[0]}
 			got = w.InTx(t.Context(), job, func(pgx.Tx) error { return nil })
+		case 2:
+			got = w.renew(l[0].Key)[0].Status
 		}
 		want(t, "holder", <-released, nil)
 		j, err := w.Job(t.Context(), id(n))
 		want(t, "error", err, nil)
-		if j.State != store.Executing || len(j.Ends) > 0 {
-			t.Fatalf("round %d: a dead lease was reported: %v, job %+v", n, got, j)
+		if j.State != store.Executing || len(j.Ends) > 0 || j.LeaseUntil.Sub(l[0].ExpiresAt) > -30*time.Second {
+			t.Fatalf("round %d: a dead lease was reported or renewed: %v, job %+v", n, got, j)
 		}
+	}
+}
+
+// A renewal waits for one of the same lease that goes on for longer; a sweep has
+// seen that one and looks at the row again when it would end.
+func TestRenewalThatWaitsForALongerOne(t *testing.T) {
+	w := open(t, postgres.Config{NoNotify: true})
+	holder := w.connect()
+	covered := func(n int) (covered bool) {
+		err := holder.QueryRow(t.Context(), `select exists (select from lapse d join job j on j.worker = d.worker and j.qid = d.qid
+			where j.id = $1 and d.check_at <= j.lease_until and (j.due, j.seq) between (d.lo_due, d.lo_seq) and (d.hi_due, d.hi_seq))`, id(n).String()).Scan(&covered)
+		want(t, "error", err, nil)
+		return covered
+	}
+	for n := range 5 {
+		w.add(store.NewJob{ID: id(n)})
+		l := w.claim("w", uint64(n+1), 1, time.Minute)
+		w.exec(holder, "begin")
+		w.exec(holder, "update job set lease_until = lease_until + 3600000000 where id = $1", id(n).String())
+		w.exec(holder, "update lapse set check_at = check_at + 3600000000")
+		committed := make(chan error, 1)
+		go func() {
+			_, err := holder.Exec(t.Context(), "select pg_sleep(0.02); commit")
+			committed <- err
+		}()
+		status := w.renew(l[0].Key)[0].Status
+		want(t, "holder", <-committed, nil)
+		if status == store.RenewBusy { // the holder was slower than the wait
+			status = w.renew(l[0].Key)[0].Status
+		}
+		want(t, "renewal", status, store.RenewOK)
+		want(t, "covered by the directory", covered(n), true)
 	}
 }
 
@@ -146,7 +181,7 @@ func (w *world) park(sql string, args ...any) (commit func()) {
 // moving is what a report of a success does, by hand.
 const moving = `with d as (delete from job where id = $1 returning *)
 insert into done (fin_at, id, seq, due, enq_at, lease_until, lease_for, claim, qid, worker, attempt, state, kind, terms, name, ukey, payload)
-select clock(null), id, seq, due, enq_at, lease_until, lease_for, claim, qid, worker, attempt, 4, 1, terms, name, ukey, payload from d`
+select clock(null), id, seq, due, coalesce(enq_at, due), lease_until, lease_for, claim, qid, worker, attempt, 4, 1, terms, name, ukey, payload from d`
 
 func TestEnqueueRepeatedWhileItsJobMovesToTheFinished(t *testing.T) {
 	w := open(t, postgres.Config{NoNotify: true})

@@ -14,10 +14,10 @@ const (
 	jobSQL  = `select ` + jobColumns + ` from {s}.job j` + named + ` where j.id = $1 union all select ` + doneColumns + ` from {s}.done j` + named + ` where j.id = $1`
 	jobsSQL = `
 select * from (
-  (select ` + jobColumns + ` from {s}.job j` + named + ` where q.name = $1 and (case when j.lease_until is null then 1 else 3 end) = any($2::int[]) order by j.seq limit $3)
+  (select ` + jobColumns + ` from {s}.job j` + named + ` where q.name = $1 and (case when j.lease_until is null then 1 else 3 end) = any($2::int[]) order by coalesce(j.enq_at, j.due), j.id limit $3)
   union all
-  (select ` + doneColumns + ` from {s}.done j` + named + ` where q.name = $1 and j.state = any($2::int[]) order by j.seq limit $3)) as j
-order by j.seq limit $3`
+  (select ` + doneColumns + ` from {s}.done j` + named + ` where q.name = $1 and j.state = any($2::int[]) order by j.enq_at, j.id limit $3)) as j
+order by j.enq_at, j.id limit $3`
 	unfinishedSQL = `select count(*) from {s}.job j join {s}.queue q on q.qid = j.qid where q.name = any($1::text[])`
 	viewsSQL      = `
 select q.name, q.paused, c.state, c.n from {s}.queue q left join (

@@ -13,17 +13,20 @@ import (
 
 // succeedSQL records successes: fence, move and end in one statement.
 // Parameters: instant, worker, jobs, attempts, claim numbers, outputs, in order
-// of the jobs' ids. It passes over what does not fit. A row that somebody holds
+// of the jobs' ids, and the bound of its waits. It passes over what does not fit. A row that somebody holds
 // is waited for, for the few milliseconds of lock_timeout. If he lets it go
 // unchanged, the server does not look at the fence again: so the clock is read
-// once more for what is returned, after the wait, and a lease that has ended by
-// then fails the statement. Nothing that an index mentions is in the fence.
+// once more when all rows are had, and a lease that has ended by then fails the
+// statement. Nothing that an index mentions is in the fence.
 const succeedSQL = `
 with w as materialized (select wid from {s}.worker where name = $2),
+nw as materialized (select {s}.clock($1) as t, set_config('lock_timeout', $7, true)),
 d as (
   delete from {s}.job j using unnest($3::uuid[], $4::int[], $5::bigint[], $6::bytea[]) as r(id, attempt, claim, output)
-  where j.id = r.id and j.worker = (select wid from w) and j.attempt = r.attempt and j.claim = r.claim and j.lease_until > {s}.clock($1)
-  returning j.*, r.output, case when j.lease_until > {s}.clock($1) then {s}.clock($1) else {s}.late() end as t),
+  where j.id = r.id and j.worker = (select wid from w) and j.attempt = r.attempt and j.claim = r.claim and j.lease_until > (select t from nw)
+  returning j.id, j.due, j.enq_at, j.lease_until, j.claim, j.qid, j.worker, j.attempt, j.base, j.unknown, j.max_attempts, j.cancel,
+    j.name, j.ukey, j.hist, j.progress, r.output, j.payload),
+e as materialized (select {s}.clock($1) as t, ends from (select min(lease_until) as ends from d) m),
 ` + toDoneSQL
 
 // succeedFreeSQL is the same for when somebody does hold one of the rows: it
@@ -34,18 +37,19 @@ l as materialized (
   select j.ctid as tid, j.lease_until, r.output
   from unnest($3::uuid[], $4::int[], $5::bigint[], $6::bytea[]) as r(id, attempt, claim, output) join {s}.job j on j.id = r.id
   where j.worker = (select wid from w) and j.attempt = r.attempt and j.claim = r.claim for update of j skip locked),
-nw as materialized (select {s}.clock($1) as t from (select count(*) from l) n),
-d as (delete from {s}.job j using l, nw where j.ctid = l.tid and l.lease_until > nw.t returning j.*, l.output, nw.t),
+e as materialized (select {s}.clock($1) as t, null::bigint as ends, set_config('lock_timeout', $7, true) from (select count(*) from l) n),
+d as (delete from {s}.job j using l where j.ctid = l.tid and l.lease_until > (select t from e) returning j.*, l.output),
 ` + toDoneSQL
 
+// toDoneSQL answers with the instant, and, unless all were recorded, which were.
 const toDoneSQL = `
 i as (
-  insert into {s}.done (fin_at, id, seq, due, enq_at, lease_until, lease_for, claim, qid, worker, attempt, base, unknown, max_attempts, state, kind, cancel,
-    terms, name, ukey, hist, progress, output, payload)
-  select t, id, seq, due, enq_at, lease_until, lease_for, claim, qid, worker, attempt, base, unknown, max_attempts, 4, 1, cancel,
-    terms, name, ukey, hist, progress, output, payload from d
+  insert into {s}.done (fin_at, id, enq_at, claim, qid, worker, attempt, base, unknown, max_attempts, state, kind, cancel,
+    name, ukey, hist, progress, output, payload)
+  select case when (select ends <= t from e) then {s}.late() else (select t from e) end, id, coalesce(enq_at, due), claim, qid, worker, attempt, base,
+    unknown, max_attempts, 4, 1, cancel, name, ukey, hist, progress, output, payload from d
   returning id)
-select {s}.clock($1), array(select id from i)`
+select (select t from e), case when (select count(*) from i) < cardinality($3::uuid[]) then array(select id from i) end`
 
 // lateLease is the SQLSTATE by which succeedSQL undoes itself.
 const lateLease = "BW003"
@@ -72,39 +76,21 @@ func (s *Store) Report(ctx context.Context, r *store.Report) (*store.Reported, e
 
 // succeed records the plain successes and returns the rows it has not answered.
 func (s *Store) succeed(ctx context.Context, r *store.Report, out *store.Reported) (rest []int, err error) {
-	var (
-		plain    []int
-		attempts []int32
-		claims   []int64
-		outputs  [][]byte
-		at       = make(map[store.JobID]int, len(r.Rows))
-	)
-	for i := range r.Rows {
-		o, ok := r.Rows[i].Outcome.(store.Success)
-		key := r.Rows[i].Key
-		if _, twice := at[key.Job]; !ok || twice || len(o.Output) > store.MaxOutput {
-			rest = append(rest, i)
-			continue
-		}
-		at[key.Job] = i
-		plain = append(plain, i)
-	}
-	slices.SortFunc(plain, func(a, b int) int { return r.Rows[a].Key.Job.Compare(r.Rows[b].Key.Job) })
+	plain, rest := plainSuccesses(r)
 	if len(plain) == 0 && len(rest) > 0 {
 		return rest, nil
 	}
-	ids := make([]pgtype.UUID, len(plain))
+	n, others := len(plain), len(rest)
+	ids, attempts, claims, outputs := make([]pgtype.UUID, n), make([]int32, n), make([]int64, n), make([][]byte, n)
 	for k, i := range plain {
-		ids[k] = pgtype.UUID{Bytes: r.Rows[i].Key.Job, Valid: true}
+		key := r.Rows[i].Key
 		o, _ := r.Rows[i].Outcome.(store.Success)
-		attempts, claims, outputs = append(attempts, int32(r.Rows[i].Key.Attempt)), append(claims, int64(r.Rows[i].Key.Claim)), append(outputs, o.Output)
+		ids[k] = pgtype.UUID{Bytes: key.Job, Valid: true}
+		attempts[k], claims[k], outputs[k] = int32(key.Attempt), int64(key.Claim), o.Output
 	}
-	var recorded []pgtype.UUID
+	var recorded []pgtype.UUID // nil: all
 	send := func(sql string) error {
-		var b pgx.Batch
-		b.Queue(bounded, millis(lockWait), "0")
-		b.Queue(sql, s.now(), r.Worker, ids, attempts, claims, outputs).QueryRow(func(row pgx.Row) error { return row.Scan(&out.At, &recorded) })
-		return s.pool.SendBatch(ctx, &b).Close()
+		return s.pool.QueryRow(ctx, sql, s.now(), r.Worker, ids, attempts, claims, outputs, millis(lockWait)).Scan(&out.At, &recorded)
 	}
 	if err = send(s.stmts.succeed); code(err, lockNotAvailable) || code(err, lateLease) {
 		err = send(s.stmts.succeedFree)
@@ -112,16 +98,44 @@ func (s *Store) succeed(ctx context.Context, r *store.Report, out *store.Reporte
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range recorded {
-		out.Rows[at[id.Bytes]] = store.ReportAnswer{Status: store.ReportApplied, To: store.Succeeded}
-	}
-	for _, i := range plain {
-		if out.Rows[i].Status == 0 {
+	all := recorded == nil
+	slices.SortFunc(recorded, func(a, b pgtype.UUID) int { return store.JobID(a.Bytes).Compare(b.Bytes) })
+	for k, i := range plain {
+		if !all && (len(recorded) == 0 || recorded[0] != ids[k]) {
 			rest = append(rest, i)
+			continue
+		}
+		out.Rows[i] = store.ReportAnswer{Status: store.ReportApplied, To: store.Succeeded}
+		if !all {
+			recorded = recorded[1:]
 		}
 	}
 	slices.Sort(rest)
+	s.cleaner.count(n - (len(rest) - others))
 	return rest, nil
+}
+
+// plainSuccesses returns the rows that are successes within bounds, in order of
+// their jobs, no job twice; and the rest.
+func plainSuccesses(r *store.Report) (plain, rest []int) {
+	plain = make([]int, 0, len(r.Rows))
+	for i := range r.Rows {
+		if o, ok := r.Rows[i].Outcome.(store.Success); ok && len(o.Output) <= store.MaxOutput {
+			plain = append(plain, i)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	slices.SortStableFunc(plain, func(a, b int) int { return r.Rows[a].Key.Job.Compare(r.Rows[b].Key.Job) })
+	first := plain[:0]
+	for _, i := range plain {
+		if n := len(first); n > 0 && r.Rows[first[n-1]].Key.Job == r.Rows[i].Key.Job {
+			rest = append(rest, i)
+		} else {
+			first = append(first, i)
+		}
+	}
+	return first, rest
 }
 
 // judge answers rows one after the other on what is locked.

@@ -12,9 +12,9 @@ import (
 // jobColumns and doneColumns are one shape, so that a job reads the same from
 // either table. The rows need their worker w and their queue q joined.
 const (
-	jobColumns = `j.id, j.seq, j.due, j.enq_at, j.lease_until, j.lease_for, j.claim, w.name, j.attempt, q.name, j.base, j.unknown, j.max_attempts, j.cancel,
+	jobColumns = `j.id, j.seq, j.due, coalesce(j.enq_at, j.due) as enq_at, j.lease_until, j.lease_for, j.claim, w.name, coalesce(j.attempt, 0) as attempt, q.name, j.base, j.unknown, j.max_attempts, j.cancel,
 		j.terms, j.name, j.ukey, j.hist, j.progress, j.payload, null::bigint as fin_at, null::smallint as state, null::smallint as kind, null::text as err, null::bytea as output`
-	doneColumns = `j.id, j.seq, j.due, j.enq_at, j.lease_until, j.lease_for, j.claim, w.name, j.attempt, q.name, j.base, j.unknown, j.max_attempts, j.cancel,
+	doneColumns = `j.id, coalesce(j.seq, 0) as seq, coalesce(j.due, 0) as due, j.enq_at, j.lease_until, j.lease_for, j.claim, w.name, j.attempt, q.name, j.base, j.unknown, j.max_attempts, j.cancel,
 		j.terms, j.name, j.ukey, j.hist, j.progress, j.payload, j.fin_at, j.state, j.kind, j.err, j.output`
 	named = ` join {s}.queue q on q.qid = j.qid left join {s}.worker w on w.wid = j.worker`
 )
@@ -66,6 +66,9 @@ func scanRow(rows pgx.Rows, more ...any) (*row, error) {
 		j.Damage = firstOf(j.Damage, err.Error())
 	}
 	r.readHistory(hist, until == nil, end, or0(errText))
+	if j.State == store.Succeeded && until == nil {
+		j.LeaseUntil = 0 // not kept; the history has that of an earlier lease
+	}
 	return &r, nil
 }
 

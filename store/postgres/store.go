@@ -51,7 +51,8 @@ type Config struct {
 	NoNotify bool
 	// Clock decides instead of the server's clock. Default: the server's.
 	Clock Clock
-	// Timer times the pauses of hints and reconnects. Default: the wall clock.
+	// Timer times the pauses of hints and reconnects, and how long claims may pass
+	// over what became visible behind them. Default: the wall clock.
 	Timer clockx.Clock
 }
 
@@ -66,6 +67,8 @@ type Store struct {
 	ownsPool bool
 	renewals *pgxpool.Pool // for renewals only, so that nothing else can starve them
 	hints    *hints
+	cursors  *cursors
+	cleaner  *cleaner
 
 	stmts statements
 
@@ -88,6 +91,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if s.timer == nil {
 		s.timer = clockx.Wall{}
 	}
+	s.cursors = newCursors(s.timer)
 	s.quoted = pgx.Identifier{s.schema}.Sanitize()
 	s.stmts = s.prepare()
 	if s.pool == nil {
@@ -113,6 +117,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	s.renewals = renewals
 	s.hints = newHints(s, !cfg.NoNotify)
+	s.cleaner = newCleaner(s)
 	return s, nil
 }
 
@@ -153,6 +158,7 @@ func tune(cfg *pgxpool.Config) {
 // Close ends the store's connections. Calls under way are cut off.
 func (s *Store) Close() {
 	s.hints.close()
+	s.cleaner.close()
 	s.renewals.Close()
 	s.closePool()
 }

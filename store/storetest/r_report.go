@@ -29,7 +29,7 @@ var reports = []testCase{
 		f.ends(l, store.Success{Output: []byte("out")}, store.Succeeded)
 		want.State, want.Output, want.Finished = store.Succeeded, []byte("out"), f.clock.Now()
 		want.Ends = append(want.Ends, store.End{Attempt: 2, Claim: 2, Worker: "w", Kind: store.EndSuccess, To: store.Succeeded, At: f.clock.Now(), Lease: minute})
-		f.want(f.read(id), want)
+		f.want(Kept(f.read(id)), Kept(want))
 		f.add(store.NewJob{UniqueKey: "k"})
 	}},
 	{"R2", "another worker, claim number or attempt is stale and leaves nothing behind", func(f *fixture) {

@@ -22,7 +22,7 @@ create table {s}.job (
   id           uuid primary key,
   seq          bigint not null default nextval('{s}.job_seq'), -- order of enqueue
   due          bigint not null,
-  enq_at       bigint not null,
+  enq_at       bigint,           -- null: due
   qid          int not null,
   base         int,
   unknown      int,
@@ -31,7 +31,7 @@ create table {s}.job (
   lease_for    bigint,
   claim        bigint,
   worker       int,
-  attempt      int not null default 0,
+  attempt      int,              -- null: 0
   terms        bytea,
   cancel       boolean,
   name         text not null,
@@ -39,7 +39,7 @@ create table {s}.job (
   hist         bytea,            -- earlier ends
   progress     bytea,
   payload      bytea
-) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
+) with (fillfactor = 40, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
 
 create index job_queue_due on {s}.job (qid, due, seq);
 create unique index job_unique_key on {s}.job (ukey) where ukey is not null;
@@ -63,12 +63,14 @@ create table {s}.lapse (
 create index lapse_check_at on {s}.lapse (check_at);
 create index lapse_worker on {s}.lapse (worker, qid, did);
 
--- Finished jobs. kind is null for one that ended without an attempt running.
+-- Finished jobs. kind is null for one that ended without an attempt running. Of
+-- a success nobody decides anything any more: its place in the order, its lease
+-- and its terms are not kept.
 create table {s}.done (
   fin_at       bigint not null,
   id           uuid not null,
-  seq          bigint not null,
-  due          bigint not null,
+  seq          bigint,
+  due          bigint,
   enq_at       bigint not null,
   lease_until  bigint,
   lease_for    bigint,
@@ -94,7 +96,6 @@ create table {s}.done (
 
 create table {s}.done_rest partition of {s}.done default;
 create index done_id on {s}.done (id);
-create index done_fin_at on {s}.done using brin (fin_at) with (pages_per_range = 32);
 create index done_failed on {s}.done (state, fin_at) where state <> 4;
 
 -- Commands of operators by request id; result 1 changed something and is the audit.
@@ -115,6 +116,16 @@ $$ select coalesce(injected, (date_part('epoch', clock_timestamp()) * 1000000)::
 -- Undoes a statement that had to wait for a row whose lease ended meanwhile.
 create function {s}.late() returns bigint language plpgsql as
 $$ begin raise exception 'a lease ended while its row was held' using errcode = 'BW003'; end $$;
+
+-- The instant of an enqueue of one job, or an error that undoes it, since the job
+-- is finished already. It sees what committed while the insert waited.
+create function {s}.born(the_id uuid, injected bigint) returns bigint language plpgsql volatile as $$
+begin
+  if exists (select from {s}.done where id = the_id) then
+    raise exception 'the job is finished' using errcode = 'BW004';
+  end if;
+  return {s}.clock(injected);
+end $$;
 
 -- What an id that exists answers to an enqueue: 2 same, 3 other, 5 held; null if
 -- there is no such job.
@@ -144,7 +155,7 @@ begin
   for i in 1..20 loop
     begin
       insert into {s}.job (id, due, enq_at, qid, max_attempts, name, ukey, payload)
-        values (the_id, the_due, now, the_queue, the_max, the_name, the_key, the_payload) on conflict do nothing;
+        values (the_id, the_due, nullif(now, the_due), the_queue, the_max, the_name, the_key, the_payload) on conflict do nothing;
       if found then
         if not exists (select from {s}.done where id = the_id) then
           status := 1;
@@ -219,9 +230,9 @@ begin
     raise exception 'a completion must be outside of savepoints' using errcode = 'BW002';
   end if;
   with d as (delete from {s}.job where id = the_id returning *)
-  insert into {s}.done (fin_at, id, seq, due, enq_at, lease_until, lease_for, claim, qid, worker, attempt, base, unknown, max_attempts, state, kind, cancel,
-    terms, name, ukey, hist, progress, output, payload)
-  select t, id, seq, due, enq_at, lease_until, lease_for, claim, qid, worker, attempt, base, unknown, max_attempts, 4, 1, cancel,
-    terms, name, ukey, hist, progress, the_output, payload from d;
+  insert into {s}.done (fin_at, id, enq_at, claim, qid, worker, attempt, base, unknown, max_attempts, state, kind, cancel,
+    name, ukey, hist, progress, output, payload)
+  select t, id, coalesce(enq_at, due), claim, qid, worker, attempt, base, unknown, max_attempts, 4, 1, cancel,
+    name, ukey, hist, progress, the_output, payload from d;
   return t;
 end $$;
