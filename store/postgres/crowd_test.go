@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -11,6 +12,8 @@ import (
 	"backwave/store"
 	"backwave/store/postgres"
 )
+
+var crowd = flag.Duration("crowd", 4*time.Second, "how long the eight clients of the crowd go on")
 
 // Eight clients, in pairs under one worker, send overlapping reports (each
 // twice, with different outcomes), renewals, sweeps, cancels, requeues, claims
@@ -28,7 +31,7 @@ func TestCrowdMeetsNoDeadlock(t *testing.T) {
 		list = append(list, n)
 	}
 	w.add(list...)
-	end := time.Now().Add(4 * time.Second)
+	end := time.Now().Add(*crowd)
 	var number [4]atomic.Uint64
 	var calls, late atomic.Int64
 	var wg sync.WaitGroup
