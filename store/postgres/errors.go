@@ -13,11 +13,13 @@ var ErrSavepoint = errors.New("postgres: a completion must be outside of savepoi
 // nothing of the transaction happened.
 var ErrNotCommitted = errors.New("postgres: the transaction was rolled back")
 
-// SchemaError says that the schema is not of the version this program needs.
+// SchemaError says that the program cannot work with the schema: it is older
+// than SchemaVersion, or a newer one that has left this version behind.
 type SchemaError struct {
 	Schema string
-	Have   int // 0: there is none
-	Want   int
+	Have   int // version of the schema; 0: there is none
+	Want   int // SchemaVersion
+	Needs  int // the oldest SchemaVersion that can work with the schema
 }
 
 // Error implements error.
@@ -25,8 +27,8 @@ func (e *SchemaError) Error() string {
 	switch {
 	case e.Have == 0:
 		return fmt.Sprintf("schema %q has no tables of ours: migrate it first", e.Schema)
-	case e.Have > e.Want:
-		return fmt.Sprintf("schema %q has version %d, this program knows versions up to %d: update the program", e.Schema, e.Have, e.Want)
+	case e.Needs > e.Want:
+		return fmt.Sprintf("schema %q has version %d, which programs of version %d and later work with, and this one is of version %d: update the program", e.Schema, e.Have, e.Needs, e.Want)
 	}
 	return fmt.Sprintf("schema %q has version %d, this program needs %d: migrate it first", e.Schema, e.Have, e.Want)
 }

@@ -18,15 +18,17 @@ const (
 	codeProtocol  = 15 // lost a race for the WAL's locks, which is worth repeating
 )
 
-// SchemaError says that a file was migrated by a newer version of BackWave.
-// Nothing in it was read or changed.
+// SchemaError says that a file was migrated by a newer version of BackWave, and
+// that this one cannot work with it. Nothing in it was changed.
 type SchemaError struct {
-	Found, Known int // versions
+	Found int // version of the tables
+	Needs int // the oldest version of the program that can work with them
+	Known int // SchemaVersion
 }
 
 // Error implements error.
 func (e *SchemaError) Error() string {
-	return fmt.Sprintf("the file has schema version %d, and this program knows versions up to %d: use a newer one", e.Found, e.Known)
+	return fmt.Sprintf("the file has tables of version %d, which programs of version %d and later work with, and this one is of version %d: use a newer program", e.Found, e.Needs, e.Known)
 }
 
 // errClosed answers calls after Close.

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"backwave/store"
 	"backwave/store/sqlite"
@@ -115,10 +117,10 @@ func TestFaultSchemaDroppedByHand(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	w := newWorld(t)
-	mustExec(t, w.other, `UPDATE backwave_schema SET version = 99`)
+	mustExec(t, w.other, `UPDATE backwave_schema SET version = 99, works_with = 98`)
 	_, err := sqlite.Open(t.Context(), sqlite.Config{Path: w.path})
-	if e, ok := errors.AsType[*sqlite.SchemaError](err); !ok || e.Found != 99 || e.Known != sqlite.SchemaVersion() {
-		t.Errorf("a newer schema: %v", err)
+	if e, ok := errors.AsType[*sqlite.SchemaError](err); !ok || *e != (sqlite.SchemaError{Found: 99, Needs: 98, Known: sqlite.SchemaVersion()}) || !strings.Contains(err.Error(), "use a newer program") {
+		t.Errorf("tables that have left this version behind: %v", err)
 	}
 	text := filepath.Join(t.TempDir(), "notes.txt")
 	check(t, os.WriteFile(text, bytes.Repeat([]byte("this is no database. "), 500), 0o600))
@@ -134,6 +136,36 @@ func TestOpenRefuses(t *testing.T) {
 		if _, err := sqlite.Open(t.Context(), c); err == nil || store.FaultOf(err) != store.FaultFatal {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A later program has added to the tables, and says that this one may go on: a
+// process that works meanwhile does, and so does one that starts.
+func TestAProcessOfTheVersionBefore(t *testing.T) {
+	w := newWorld(t)
+	ids := w.add(1)
+	held := w.take("w")
+	mustExec(t, w.other, `ALTER TABLE backwave_job ADD COLUMN later INTEGER NOT NULL DEFAULT 7`)
+	mustExec(t, w.other, `CREATE TABLE backwave_later (seq INTEGER PRIMARY KEY) STRICT`)
+	mustExec(t, w.other, fmt.Sprintf(`UPDATE backwave_schema SET version = %d, works_with = %d`, sqlite.SchemaVersion()+1, sqlite.SchemaVersion()))
+	finish := func(l store.Lease) {
+		t.Helper()
+		r := must(w.s.Report(t.Context(), &store.Report{Worker: "w", Rows: []store.ReportRow{{Key: l.Key, Outcome: store.Success{}}}}))
+		if r.Rows[0].Status != store.ReportApplied {
+			t.Errorf("the report is answered %v", r.Rows[0].Status)
+		}
+	}
+	finish(held[0])
+	w.wantState(ids[0], store.Succeeded)
+	w.s = open(t, sqlite.Config{Path: w.path, Clock: func() store.Instant { return w.now }})
+	ids = w.add(1)
+	r := must(w.s.Claim(t.Context(), &store.Claim{Worker: "w", Number: 2, Queues: []store.Quota{{Queue: "q", Most: 1}}, Max: 1, Lease: time.Minute}))
+	finish(r.Leases[0])
+	w.wantState(ids[0], store.Succeeded)
+	var version int
+	check(t, w.other.QueryRow(`SELECT version FROM backwave_schema`).Scan(&version))
+	if version != sqlite.SchemaVersion()+1 {
+		t.Errorf("the tables are of version %d now", version)
 	}
 }
 

@@ -60,8 +60,8 @@ type Store struct {
 }
 
 // Open opens the file, creates it and its tables if they are missing, and
-// refuses one that a newer version has migrated with a *SchemaError. ctx
-// bounds the opening only.
+// refuses, with a *SchemaError, one of a newer version with which this one cannot
+// work. ctx bounds the opening only.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	if c.Path == "" || c.BusyTimeout < 0 || c.HintPoll < 0 || c.Synchronous > Normal {
 		return nil, fmt.Errorf("sqlite: config %+v: want a path, a known Synchronous and no negative durations", c)

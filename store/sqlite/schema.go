@@ -19,7 +19,8 @@ func SchemaVersion() int { return 1 }
 func MigrationSQL() string { return schema }
 
 // migrate creates the tables, if there are none, under the write lock. Nothing
-// is changed in a file that a newer version has migrated.
+// is changed in a file that a newer version has migrated: either this one can
+// work with what it finds, or it is refused.
 func migrate(ctx context.Context, c *sql.Conn) error {
 	var n int
 	err := c.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'backwave_schema'`).Scan(&n)
@@ -30,12 +31,12 @@ func migrate(ctx context.Context, c *sql.Conn) error {
 		_, err = c.ExecContext(ctx, schema)
 		return err
 	}
-	var version int
-	if err := c.QueryRowContext(ctx, `SELECT version FROM backwave_schema`).Scan(&version); err != nil {
+	var version, needs int
+	if err := c.QueryRowContext(ctx, `SELECT version, works_with FROM backwave_schema`).Scan(&version, &needs); err != nil {
 		return fmt.Errorf("schema version: %w", err)
 	}
-	if version > SchemaVersion() {
-		return &SchemaError{Found: version, Known: SchemaVersion()}
+	if needs > SchemaVersion() {
+		return &SchemaError{Found: version, Needs: needs, Known: SchemaVersion()}
 	}
 	return nil
 }

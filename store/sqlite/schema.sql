@@ -2,8 +2,9 @@
 -- that they can share a file with tables of the application. Instants are
 -- microseconds since 1970, durations microseconds.
 
--- One row, the version of what follows.
-CREATE TABLE backwave_schema (version INTEGER NOT NULL) STRICT;
+-- One row: the version of what follows, and the oldest version of the program
+-- that can work with it.
+CREATE TABLE backwave_schema (version INTEGER NOT NULL, works_with INTEGER NOT NULL) STRICT;
 
 -- One row for every job, finished or not.
 CREATE TABLE backwave_job (
@@ -66,4 +67,4 @@ CREATE TABLE backwave_audit (
   queue   TEXT    NOT NULL DEFAULT ''
 ) STRICT;
 
-INSERT INTO backwave_schema (version) VALUES (1);
+INSERT INTO backwave_schema (version, works_with) VALUES (1, 1);
