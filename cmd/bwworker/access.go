@@ -27,26 +27,32 @@ type access struct {
 
 // flags adds the flags that these commands share.
 func (x *access) flags(c *cobra.Command) {
+	x.storeFlags(c)
+	c.Flags().DurationVar(&x.timeout, "timeout", 30*time.Second, "how long to wait for answers")
+}
+
+// storeFlags adds those about the store and the output.
+func (x *access) storeFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&x.store, "store", "", "`DSN` of the store: "+dsnForms())
 	f.StringVarP(&x.config, "config", "c", "", "configuration `FILE` whose store is meant, if neither --store nor BW_STORE says")
 	f.DurationVar(&x.wait, "wait", 0, "how long to wait for a store that is not up yet")
-	f.DurationVar(&x.timeout, "timeout", 30*time.Second, "how long to wait for answers")
-	f.StringVar(&x.format, "format", "table", "table or json: one object a line")
+	f.StringVar(&x.format, "format", "table", "`FORMAT` of the output: table, or json: one object a line")
 }
 
 // use opens the store and lets do use it, until it is done, time is up or a
 // signal comes.
-func (a *app) use(x *access, given func(flag string) bool, do func(context.Context, store.Store) error) error {
+func (a *app) use(x *access, given func(flag string) bool, do func(context.Context, *opened) error) error {
 	s, err := a.settings(x, given)
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
 	a.stderr.hideDSN(s.store)
+	a.stderr.hideDSN(s.direct)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	log := slog.New(logHandler(&s, a.stderr))
-	st, err := reach(ctx, a.open, s.store, s.wait, log)
+	st, err := reach(ctx, a.open, s.target(0), s.wait, log)
 	if err != nil {
 		return err
 	}
@@ -66,11 +72,19 @@ func (a *app) use(x *access, given func(flag string) bool, do func(context.Conte
 	return orLost(err, end())
 }
 
+// checkFormat refuses what no output is printed in.
+func checkFormat(format string) error {
+	if format != "table" && format != "json" {
+		return fmt.Errorf("bwworker: --format is %q, want table or json", format)
+	}
+	return nil
+}
+
 // settings reads what is said of the store.
 func (a *app) settings(x *access, given func(flag string) bool) (settings, error) {
 	var text []byte
-	if x.format != "table" && x.format != "json" {
-		return settings{}, fmt.Errorf("bwworker: --format is %q, want table or json", x.format)
+	if err := checkFormat(x.format); err != nil {
+		return settings{}, err
 	}
 	if x.timeout <= 0 || x.wait < 0 {
 		return settings{}, errors.New("bwworker: --timeout must be more than 0s, and --wait not less")

@@ -18,8 +18,9 @@ import (
 // again.
 const busyPause = 50 * time.Millisecond
 
-// actCommand is a command that does one thing to each of its arguments.
-func (a *app) actCommand(use, about string, parse func(arg string) (store.Command, error)) *cobra.Command {
+// actCommand is a command that does one thing to each of its arguments. refusal
+// says when the store refuses it.
+func (a *app) actCommand(use, about, refusal string, parse func(arg string) (store.Command, error)) *cobra.Command {
 	x, actor := &access{}, ""
 	c := &cobra.Command{
 		Use:   use,
@@ -37,8 +38,8 @@ func (a *app) actCommand(use, about string, parse func(arg string) (store.Comman
 			if errs != nil {
 				return &exitError{exitUsage, errs}
 			}
-			return a.use(x, c.Flags().Changed, func(ctx context.Context, st store.Store) error {
-				return a.act(ctx, st, x.format, actor, args, commands)
+			return a.use(x, c.Flags().Changed, func(ctx context.Context, st *opened) error {
+				return a.act(ctx, st, &acting{x.format, actor, refusal}, args, commands)
 			})
 		},
 	}
@@ -66,19 +67,25 @@ type actResult struct {
 	Result store.DoResult `json:"result"`
 }
 
+// acting is what is the same for all arguments.
+type acting struct{ format, actor, refusal string }
+
 // act carries out the commands one by one. It fails if one was refused, after
 // it has tried them all.
-func (a *app) act(ctx context.Context, st store.Store, format, actor string, args []string, commands []store.Command) error {
-	p := newPrinter(a.stdout, format, "OF", "RESULT")
+func (a *app) act(ctx context.Context, st store.Store, how *acting, args []string, commands []store.Command) error {
+	p := newPrinter(a.stdout, how.format, "OF", "RESULT")
 	var errs error
 	for i, c := range commands {
-		result, err := do(ctx, st, actor, c)
+		result, err := do(ctx, st, how.actor, c)
 		if err != nil {
 			return errors.Join(errs, p.flush(), fmt.Errorf("%s: %w", args[i], err))
 		}
 		p.row(actResult{args[i], result}, args[i], result.String())
-		if result == store.DoNotFound || result == store.DoRefused {
+		if result == store.DoNotFound {
 			errs = errors.Join(errs, fmt.Errorf("%s: %v", args[i], result))
+		}
+		if result == store.DoRefused {
+			errs = errors.Join(errs, fmt.Errorf("%s: %v: %s", args[i], result, how.refusal))
 		}
 	}
 	return errors.Join(errs, p.flush())

@@ -16,13 +16,14 @@ type bench struct {
 	*app
 	st             *memory.Locked
 	asked          []string // DSNs
+	target         target   // the last
 	stdout, stderr bytes.Buffer
 }
 
 func newBench(t *testing.T) *bench {
 	b := &bench{T: t, st: memory.NewLocked(memory.New(wallClock{}))}
-	b.app = &app{strings.NewReader(""), &b.stdout, &masker{to: &b.stderr}, environment{}, func(_ context.Context, dsn string) (*opened, error) {
-		b.asked = append(b.asked, dsn)
+	b.app = &app{strings.NewReader(""), &b.stdout, &masker{to: &b.stderr}, environment{}, func(_ context.Context, t target) (*opened, error) {
+		b.asked, b.target = append(b.asked, t.dsn), t
 		return &opened{Store: b.st, close: func() {}}, nil
 	}}
 	return b

@@ -166,12 +166,13 @@ func TestCancelAndRequeue(t *testing.T) {
 	}
 	out := b.run(exitFailed, "jobs", "requeue", waits, someID)
 	b.shows(out, waits+"  refused", someID+"  refused")
+	b.says(waits + ": refused: it is neither dead-lettered nor quarantined")
 	b.run(exitDone, "jobs", "cancel", waits, someID)
 	if s := b.only("a").State; s != store.Cancelled {
 		t.Errorf("the job is %v", s)
 	}
 	b.run(exitFailed, "jobs", "cancel", "--force", waits, "01890a5d-ac96-774b-bcce-b302099a8058")
-	b.says(waits+": refused", ": not-found")
+	b.says(waits+": refused: it has ended", ": not-found")
 	if a := b.st.Audits(); len(a) != 3 || a[0].Actor != "ann" || a[1].Actor != whoami() {
 		t.Errorf("audited was %+v", a)
 	}
@@ -214,7 +215,7 @@ func TestACommandIsSentUntilItIsAnswered(t *testing.T) {
 	lost := &store.TransientError{Fault: store.FaultConnection, Err: errors.New("lost")}
 	b := newBench(t)
 	m := &moody{Store: b.st, moods: []error{nil, lost}}
-	b.open = func(context.Context, string) (*opened, error) { return &opened{Store: m, close: func() {}}, nil }
+	b.open = func(context.Context, target) (*opened, error) { return &opened{Store: m, close: func() {}}, nil }
 	b.run(exitDone, "queues pause a")
 	if len(m.sent) != 3 || m.sent[0] != m.sent[1] || m.sent[1] != m.sent[2] {
 		t.Errorf("sent were %q", m.sent)

@@ -114,7 +114,7 @@ func (w *watched) Renew(ctx context.Context, r *store.Renew) (*store.Renewed, er
 func TestProgressReachesTheStore(t *testing.T) {
 	b := newBench(t)
 	st := &watched{b.st, make(chan string, 100)}
-	b.open = func(context.Context, string) (*opened, error) { return &opened{Store: st, close: func() {}}, nil }
+	b.open = func(context.Context, target) (*opened, error) { return &opened{Store: st, close: func() {}}, nil }
 	file := filepath.Join(t.TempDir(), "w.yaml")
 	text := "groups: [{name: g, queues: [default], lease_duration: 1s, operation_timeout: 100ms, heartbeat_interval: 100ms}]\nhandlers: {slow: {command: [sh, -c, 'echo progress 42% >&3; exec sleep 1000']}}\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

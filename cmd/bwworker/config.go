@@ -21,6 +21,8 @@ type config struct {
 // settings are those of the process, which flags may change.
 type settings struct {
 	store      string // "" = not said
+	direct     string // PostgreSQL: the server itself, beside a pooler; "" = there is none
+	noNotify   bool   // PostgreSQL
 	wait       time.Duration
 	http       string
 	logFormat  string
@@ -29,6 +31,19 @@ type settings struct {
 }
 
 func defaultSettings() settings { return settings{logFormat: "text", logLevel: slog.LevelInfo} }
+
+// target is the store that is meant, for so many pumps.
+func (s *settings) target(pumps int) target {
+	return target{dsn: s.store, direct: s.direct, noNotify: s.noNotify, pumps: pumps}
+}
+
+// pumps counts those of all groups.
+func (c *config) pumps() (n int) {
+	for _, g := range c.groups {
+		n += max(1, g.Pumps)
+	}
+	return n
+}
 
 type groupConfig struct {
 	engine.Group
@@ -96,20 +111,11 @@ func ignore(*reader, ast.Node) {}
 // settings returns the fields of a file that are not about groups or handlers.
 func (r *reader) settings(s *settings) []field {
 	return []field{
-		{"store", func(r *reader, n ast.Node) { r.dsn(n, "store", &s.store) }},
-		{"store_file", func(r *reader, n ast.Node) {
-			file := ""
-			if r.text(n, "store_file", &file); file == "" {
-				return
-			}
-			text, err := readSecret(file)
-			if err != nil {
-				r.bad(at(n), "store_file: %v", err)
-			} else if err := checkDSN(text); err != nil {
-				r.bad(at(n), "store_file: %v", err)
-			}
-			s.store = text
-		}},
+		{"store", func(r *reader, n ast.Node) { r.dsn(n, "store", &s.store, checkDSN) }},
+		{"store_file", func(r *reader, n ast.Node) { r.dsnFile(n, "store_file", &s.store, checkDSN) }},
+		{"direct_store", func(r *reader, n ast.Node) { r.dsn(n, "direct_store", &s.direct, checkDirect) }},
+		{"direct_store_file", func(r *reader, n ast.Node) { r.dsnFile(n, "direct_store_file", &s.direct, checkDirect) }},
+		{"no_notify", func(r *reader, n ast.Node) { r.boolean(n, "no_notify", &s.noNotify) }},
 		{"wait", func(r *reader, n ast.Node) {
 			if r.duration(n, "wait", &s.wait); s.wait < 0 {
 				r.bad(at(n), "wait is %v, want at least 0s", s.wait)
@@ -128,32 +134,55 @@ func (r *reader) settings(s *settings) []field {
 	}
 }
 
-// dsn reads the address of a store; a null is none.
-func (r *reader) dsn(n ast.Node, what string, to *string) {
+// dsn reads the address of a store.
+func (r *reader) dsn(n ast.Node, what string, to *string, check func(dsn string) error) {
 	before := len(r.mistakes)
 	if r.text(n, what, to); len(r.mistakes) > before {
 		return
 	}
-	if err := checkDSN(*to); err != nil {
+	if err := check(*to); err != nil {
 		r.bad(at(n), "%s: %v", what, err)
 	}
 }
 
+// dsnFile reads the name of a file, and the address of a store in it.
+func (r *reader) dsnFile(n ast.Node, what string, to *string, check func(dsn string) error) {
+	file := ""
+	if r.text(n, what, &file); file == "" {
+		return
+	}
+	text, err := readSecret(file)
+	if err == nil {
+		err = check(text)
+	}
+	if err != nil {
+		r.bad(at(n), "%s: %v", what, err)
+	}
+	*to = text
+}
+
 // variables lets variables go before what the file said: BW_STORE, or the file
-// that BW_STORE_FILE names, and one of each other field that is a scalar.
+// that BW_STORE_FILE names, the like for the direct store, and one of each other
+// field that is a scalar.
 func (r *reader) variables(fields []field, s *settings) {
 	for _, f := range fields {
 		switch f.name {
-		case "groups", "handlers", "store", "store_file":
+		case "groups", "handlers", "store", "store_file", "direct_store", "direct_store_file":
 		default:
 			r.override("BW_"+shout(f.name), f.read)
 		}
 	}
-	dsn, err := r.env.secret("BW_STORE")
-	if err == nil && dsn != "" {
-		s.store, err = dsn, checkDSN(dsn)
-	}
-	if err != nil {
-		r.mistakes = append(r.mistakes, &mistake{file: "BW_STORE", text: err.Error()})
+	for _, v := range []struct {
+		name  string
+		to    *string
+		check func(dsn string) error
+	}{{"BW_STORE", &s.store, checkDSN}, {"BW_DIRECT_STORE", &s.direct, checkDirect}} {
+		dsn, err := r.env.secret(v.name)
+		if err == nil && dsn != "" {
+			*v.to, err = dsn, v.check(dsn)
+		}
+		if err != nil {
+			r.mistakes = append(r.mistakes, &mistake{file: v.name, text: err.Error()})
+		}
 	}
 }

@@ -120,7 +120,8 @@ func (a *app) demo(dsn string, keep, fast bool) error {
 			defer func() { _ = os.RemoveAll(dir) }()
 		}
 	}
-	s, err := reach(ctx, a.open, d.dsn, 0, nil)
+	a.stderr.hideDSN(d.dsn)
+	s, err := reach(ctx, a.open, target{dsn: d.dsn}, 0, nil)
 	if err != nil {
 		return err
 	}

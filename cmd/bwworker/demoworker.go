@@ -43,7 +43,8 @@ func (a *app) demoWorkerCommand() *cobra.Command {
 
 func (a *app) demoWorker(ctx context.Context, name, dsn string, lease time.Duration) error {
 	log := slog.New(slog.NewJSONHandler(a.stdout, nil))
-	s, err := reach(ctx, a.open, dsn, 5*time.Second, log)
+	a.stderr.hideDSN(dsn)
+	s, err := reach(ctx, a.open, target{dsn: dsn, pumps: 1}, 5*time.Second, log)
 	if err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func (a *app) demoWorker(ctx context.Context, name, dsn string, lease time.Durat
 		return nil
 	})
 	e, err := engine.New(engine.Config{
-		Store: s, Mux: mux, Logger: log, ShutdownTimeout: time.Second,
+		Store: s.Store, Mux: mux, Logger: log, ShutdownTimeout: time.Second,
 		Groups: []engine.Group{{
 			Name: name, Queues: engine.Strict(demoQueue), PoolSize: 1, LeaseDuration: lease,
 			PollInterval: lease / 20, MaintenanceInterval: lease / 6,

@@ -36,7 +36,7 @@ output names the holder.
 Of each job the output tells id, name, queue, and whether another holds its key.
 
 Exit codes: 0 done, 1 failed, 2 bad usage or input (nothing was added), 3 the
-store cannot be reached.`
+store cannot be reached or used.`
 
 // maxCount bounds --count, since every job is in memory at once.
 const maxCount = 1_000_000
@@ -55,7 +55,7 @@ func (a *app) enqueueCommand() *cobra.Command {
 			if err != nil {
 				return &exitError{exitUsage, err}
 			}
-			return a.use(&o.access, c.Flags().Changed, func(ctx context.Context, st store.Store) error {
+			return a.use(&o.access, c.Flags().Changed, func(ctx context.Context, st *opened) error {
 				return a.enqueue(ctx, st, o, jobs)
 			})
 		},
@@ -63,8 +63,8 @@ func (a *app) enqueueCommand() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&o.queue, "queue", "default", "queue of the job, or of jobs of --from that name none")
 	f.DurationVar(&o.in, "in", 0, "how long from now the job is due")
-	f.StringVar(&o.at, "at", "", "when the job is due, such as 2030-01-31T08:00:00Z")
-	f.StringVar(&o.id, "id", "", "the job's id, a UUID")
+	f.StringVar(&o.at, "at", "", "`TIME` when the job is due, such as 2030-01-31T08:00:00Z")
+	f.StringVar(&o.id, "id", "", "the job's id, a `UUID`")
 	f.StringVar(&o.unique, "unique", "", "`KEY` that no other job that has not ended may hold")
 	f.IntVar(&o.maxAttempts, "max-attempts", 0, "attempts of the job; 0 is what its group says")
 	f.IntVar(&o.count, "count", 1, "how many such jobs")

@@ -55,7 +55,7 @@ handlers:
 `), nil)
 	sameLines(t, err, `
 w.yaml:1:19: shutdown_timeout is "30", want a duration such as 500ms, 30s or 5m
-w.yaml:2:1: unknown field "pool" of the configuration, want one of store, store_file, wait, http, log_format, log_level, exit_on_halt, shutdown_timeout, groups, handlers
+w.yaml:2:1: unknown field "pool" of the configuration, want one of store, store_file, direct_store, direct_store_file, no_notify, wait, http, log_format, log_level, exit_on_halt, shutdown_timeout, groups, handlers
 w.yaml:5:13: group "a": queues names "x" twice
 w.yaml:6:16: pool_size is "many", want a whole number
 w.yaml:7:25: group "a": heartbeat_interval is 40s: with three operation timeouts of 10s and two retries after 1s it takes 1m12s, more than 49/50 of the lease_duration 1m0s

@@ -53,14 +53,14 @@ func (a *app) jobsList() *cobra.Command {
 			if o.limit < 1 {
 				return usageError("--limit is %d, want at least 1", o.limit)
 			}
-			return a.use(&o.access, c.Flags().Changed, func(ctx context.Context, st store.Store) error {
+			return a.use(&o.access, c.Flags().Changed, func(ctx context.Context, st *opened) error {
 				return a.listJobs(ctx, st, o, states)
 			})
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&o.queue, "queue", "", "of this queue only")
-	f.StringSliceVar(&o.states, "state", nil, "in these states only, such as scheduled,executing")
+	f.StringSliceVar(&o.states, "state", nil, "in these `STATES` only, such as scheduled,executing")
 	f.IntVar(&o.limit, "limit", 100, "jobs at most")
 	o.flags(c)
 	return c
@@ -111,7 +111,7 @@ func (a *app) jobsShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.use(x, c.Flags().Changed, func(ctx context.Context, st store.Store) error {
+			return a.use(x, c.Flags().Changed, func(ctx context.Context, st *opened) error {
 				var missing error
 				for i, id := range ids {
 					j, err := st.Job(ctx, id)
@@ -148,7 +148,7 @@ func (a *app) showJob(d jobDetails, format string, another bool) error {
 
 func (a *app) jobsCancel() *cobra.Command {
 	force := false
-	c := a.actCommand("cancel ID…", "Cancel jobs: those that wait at once, those that run by asking their worker", func(id string) (store.Command, error) {
+	c := a.actCommand("cancel ID…", "Cancel jobs: those that wait at once, those that run by asking their worker", "it has ended", func(id string) (store.Command, error) {
 		j, err := store.ParseJobID(id)
 		return store.Cancel{Job: j, Force: force}, err
 	})
@@ -157,7 +157,7 @@ func (a *app) jobsCancel() *cobra.Command {
 }
 
 func (a *app) jobsRequeue() *cobra.Command {
-	return a.actCommand("requeue ID…", "Give dead-lettered or quarantined jobs a new life", func(id string) (store.Command, error) {
+	return a.actCommand("requeue ID…", "Give dead-lettered or quarantined jobs a new life", "it is neither dead-lettered nor quarantined, or another job holds its unique key", func(id string) (store.Command, error) {
 		j, err := store.ParseJobID(id)
 		return store.Requeue{Job: j}, err
 	})

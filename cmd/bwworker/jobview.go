@@ -109,6 +109,9 @@ func (d jobDetails) write(to io.Writer) error {
 	line("lease", d.LeaseUntil)
 	line("finished", d.Finished)
 	line("unique", d.UniqueKey)
+	if d.MaxAttempts > 0 {
+		line("at most", fmt.Sprintf("%d attempts", d.MaxAttempts))
+	}
 	for _, f := range []struct {
 		name  string
 		value any

@@ -8,19 +8,22 @@ import (
 	"backwave/store"
 )
 
+// passer is a store, hints included: what watches a store embeds one.
+type passer struct{ store.Store }
+
+var _ store.Hinter = passer{}
+
 // lapses is a store that logs every lease that a sweep of this process found
 // lapsed: who held it, and when it was last heard of.
 type lapses struct {
-	store.Store
+	passer
 	log     *slog.Logger
 	telling sync.WaitGroup
 }
 
-var _ store.Hinter = (*lapses)(nil)
-
 // Hints implements store.Hinter. It gives none if the store beneath has none.
-func (l *lapses) Hints(hint func(queue string)) (stop func()) {
-	if h, ok := l.Store.(store.Hinter); ok {
+func (p passer) Hints(hint func(queue string)) (stop func()) {
+	if h, ok := p.Store.(store.Hinter); ok {
 		return h.Hints(hint)
 	}
 	return func() {}

@@ -56,17 +56,35 @@ func main() {
 	os.Exit(a.program(os.Args[1:]))
 }
 
+const rootHelp = `Run background jobs whose handlers are commands or requests, and add, show and
+steer jobs.
+
+The store is that of --store, else of BW_STORE or the file BW_STORE_FILE, else of
+the configuration after -c, else ` + defaultStore + `.
+
+Exit codes: 0 done; 1 failed; 2 bad usage, configuration or input; 3 the store
+cannot be reached or used; 4 a group was wholly halted; 5 handlers had to be left
+running.`
+
+const rootExample = `  bwworker demo                      see a worker killed, and no job lost
+  bwworker init > worker.yaml        every option, its meaning, its default
+  bwworker run -c worker.yaml
+  bwworker enqueue hello '{"n": 1}'`
+
 // program is the whole of bwworker; it returns the exit code.
 func (a *app) program(args []string) int {
 	root := &cobra.Command{
 		Use:           "bwworker",
 		Short:         "Run background jobs whose handlers are commands or requests",
+		Long:          rootHelp,
+		Example:       rootExample,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.SetVersionTemplate("{{.Version}}")
-	root.AddCommand(a.initCommand(), a.runCommand(), a.enqueueCommand(), a.jobsCommand(), a.queuesCommand(), a.migrateCommand(), a.demoCommand(), a.demoWorkerCommand())
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(a.initCommand(), a.runCommand(), a.enqueueCommand(), a.jobsCommand(), a.queuesCommand(), a.migrateCommand(), a.benchCommand(), a.demoCommand(), a.demoWorkerCommand())
 	root.SetArgs(args)
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)

@@ -13,10 +13,10 @@ func (a *app) queuesCommand() *cobra.Command {
 	c := &cobra.Command{Use: "queues", Short: "List, pause and resume queues", Args: cobra.NoArgs, RunE: needsCommand}
 	c.AddCommand(
 		a.queuesList(),
-		a.actCommand("pause QUEUE…", "Stop claims from queues; running jobs go on", func(q string) (store.Command, error) {
+		a.actCommand("pause QUEUE…", "Stop claims from queues; running jobs go on", "", func(q string) (store.Command, error) {
 			return store.Pause{Queue: q}, nil
 		}),
-		a.actCommand("resume QUEUE…", "Undo pause", func(q string) (store.Command, error) {
+		a.actCommand("resume QUEUE…", "Undo pause", "", func(q string) (store.Command, error) {
 			return store.Resume{Queue: q}, nil
 		}),
 	)
@@ -37,7 +37,7 @@ func (a *app) queuesList() *cobra.Command {
 		Short: "List queues with their jobs by state",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.use(x, c.Flags().Changed, func(ctx context.Context, st store.Store) error {
+			return a.use(x, c.Flags().Changed, func(ctx context.Context, st *opened) error {
 				return a.listQueues(ctx, st, x.format)
 			})
 		},

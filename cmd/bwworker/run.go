@@ -69,7 +69,7 @@ Exit codes:
   1  failed: with --until-empty, a job ended dead-lettered or quarantined, or a
      signal came before the queues were empty; or an address cannot be used
   2  bad usage, configuration or jobs; nothing was started
-  3  the store cannot be reached
+  3  the store cannot be reached or used
   4  at the end a group was wholly halted
   5  handlers had to be left running (they are then killed), or a second signal came
 5 goes before 4, and 4 before 1.`
@@ -102,9 +102,9 @@ func (a *app) runCommand() *cobra.Command {
 	f.DurationVar(&o.wait, "wait", 0, "how long to wait for a store that is not up yet")
 	f.StringVar(&o.http, "http", "", "serve /health, and a summary at /, on `ADDR` such as 127.0.0.1:8080")
 	f.StringVar(&o.record, "record", "", recordUsage)
-	f.StringVar(&o.format, "format", "text", "of the summary at the end: text or json")
-	f.StringVar(&o.logFormat, "log-format", "text", "of the log on standard error: text or json")
-	f.StringVar(&o.logLevel, "log-level", "info", "least level logged: debug, info, warn, error")
+	f.StringVar(&o.format, "format", "table", "`FORMAT` of the summary at the end: table, or json: one object on one line")
+	f.StringVar(&o.logFormat, "log-format", "text", "`FORMAT` of the log on standard error: text or json")
+	f.StringVar(&o.logLevel, "log-level", "info", "least `LEVEL` logged: debug, info, warn, error")
 	return c
 }
 
@@ -114,10 +114,9 @@ func (o *options) check() error {
 	if o.config == "" {
 		err = errors.Join(err, errors.New("bwworker: -c FILE is missing"))
 	}
-	for _, f := range []struct{ flag, value string }{{"--format", o.format}, {"--log-format", o.logFormat}} {
-		if f.value != "text" && f.value != "json" {
-			err = errors.Join(err, fmt.Errorf("bwworker: %s is %q, want text or json", f.flag, f.value))
-		}
+	err = errors.Join(err, checkFormat(o.format))
+	if o.logFormat != "text" && o.logFormat != "json" {
+		err = errors.Join(err, fmt.Errorf("bwworker: --log-format is %q, want text or json", o.logFormat))
 	}
 	var level slog.Level
 	if e := level.UnmarshalText([]byte(o.logLevel)); e != nil {
@@ -170,12 +169,13 @@ func (a *app) run(o *options, given func(flag string) bool) error {
 	}
 	o.apply(&cfg.settings, given)
 	a.stderr.hideDSN(cfg.store)
+	a.stderr.hideDSN(cfg.direct)
 	log := slog.New(logHandler(&cfg.settings, a.stderr))
 	signals, stop := heed()
 	defer stop()
 	var st *opened
 	err = unlessTold(signals, func(ctx context.Context) (err error) {
-		st, err = reach(ctx, a.open, cfg.store, cfg.wait, log)
+		st, err = reach(ctx, a.open, cfg.target(cfg.pumps()), cfg.wait, log)
 		return err
 	})
 	if err != nil {

@@ -233,7 +233,7 @@ func TestAnAddressThatCannotBeUsed(t *testing.T) {
 func TestUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"run":                             "-c FILE is missing",
-		"run --format x --log-format y":   `--format is "x", want text or json`,
+		"run --format x --log-format y":   `--format is "x", want table or json`,
 		"run -c x.yaml --log-level loud":  `--log-level is "loud"`,
 		"run --no-such-flag":              "unknown flag: --no-such-flag",
 		"run extra":                       `unknown command "extra"`,
@@ -259,7 +259,7 @@ func TestOnlyHaltedGroupsServeWhatIsLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := openMemory(t.Context(), "memory:")
+	st, err := openMemory(t.Context(), target{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +287,7 @@ func TestOnlyHaltedGroupsServeWhatIsLeft(t *testing.T) {
 
 func TestExitOnHalt(t *testing.T) {
 	b := newBench(t)
-	b.open = func(context.Context, string) (*opened, error) {
+	b.open = func(context.Context, target) (*opened, error) {
 		return &opened{Store: broken{b.st}, close: func() {}}, nil
 	}
 	file := filepath.Join(t.TempDir(), "w.yaml")

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"backwave/store"
 )
 
 func TestInitPrintsEveryOptionWithItsDefault(t *testing.T) {
@@ -78,13 +80,13 @@ func TestInitPrintsEveryOptionWithItsDefault(t *testing.T) {
 func TestVariablesGoBeforeTheFile(t *testing.T) {
 	text := []byte("store: 'memory:'\nlog_level: warn\ngroups: [{name: my group, queues: [q], pool_size: 3, poll_interval: 2s}]\nhandlers: {h: {command: ['true']}}\n")
 	c, err := readConfig("w.yaml", text, environment{
-		"BW_STORE": "memory:two", "BW_WAIT": "5s", "BW_HTTP": ":8080", "BW_LOG_FORMAT": "json", "BW_LOG_LEVEL": "debug", "BW_EXIT_ON_HALT": "true", "BW_SHUTDOWN_TIMEOUT": "7s",
+		"BW_STORE": "memory:two", "BW_DIRECT_STORE": "postgres://direct/db", "BW_NO_NOTIFY": "true", "BW_WAIT": "5s", "BW_HTTP": ":8080", "BW_LOG_FORMAT": "json", "BW_LOG_LEVEL": "debug", "BW_EXIT_ON_HALT": "true", "BW_SHUTDOWN_TIMEOUT": "7s",
 		"BW_GROUP_MY_GROUP_POOL_SIZE": "9", "BW_GROUP_MY_GROUP_LEASE_DURATION": "90s", "BW_GROUP_MY_GROUP_RELEASE_ON_DRAIN": "true", "BW_JOB_ID": "not ours",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (settings{"memory:two", 5 * time.Second, ":8080", "json", slog.LevelDebug, true}); c.settings != want || c.shutdown != 7*time.Second {
+	if want := (settings{"memory:two", "postgres://direct/db", true, 5 * time.Second, ":8080", "json", slog.LevelDebug, true}); c.settings != want || c.shutdown != 7*time.Second {
 		t.Errorf("the settings are %+v, want %+v", c.settings, want)
 	}
 	if g := c.groups[0]; g.PoolSize != 9 || g.LeaseDuration != 90*time.Second || !g.ReleaseOnDrain || g.PollInterval != 2*time.Second {
@@ -94,16 +96,18 @@ func TestVariablesGoBeforeTheFile(t *testing.T) {
 
 func TestEveryMistakeInVariables(t *testing.T) {
 	_, err := readConfig("w.yaml", []byte("groups: [{name: g, queues: [q], pumps: x}]\nhandlers: {h: {command: ['true']}}\n"), environment{
-		"BW_STORE": "mysql://me:hush-hush@h", "BW_WAIT": "soon", "BW_LOG_FORMAT": "xml", "BW_LOG_LEVEL": "loud", "BW_EXIT_ON_HALT": "perhaps",
+		"BW_STORE": "mysql://me:hush-hush@h", "BW_DIRECT_STORE": "sqlite:a.db", "BW_NO_NOTIFY": "never", "BW_WAIT": "soon", "BW_LOG_FORMAT": "xml", "BW_LOG_LEVEL": "loud", "BW_EXIT_ON_HALT": "perhaps",
 		"BW_GROUP_G_POOL_SIZE": "many", "BW_GROUP_G_POOLSIZE": "3", "BW_GROUP_OTHER_PUMPS": "1",
 	})
 	sameLines(t, err, `
 BW_GROUP_G_POOL_SIZE: pool_size is "many", want a whole number
+BW_NO_NOTIFY: no_notify is "never", want true or false
 BW_WAIT: wait is "soon", want a duration such as 500ms, 30s or 5m
 BW_LOG_FORMAT: log_format is "xml", want text or json
 BW_LOG_LEVEL: log_level is "loud", want debug, info, warn or error
 BW_EXIT_ON_HALT: exit_on_halt is "perhaps", want true or false
 BW_STORE: the store "mysql://me:xxxxx@h" is none, want `+dsnForms()+`
+BW_DIRECT_STORE: the direct store "sqlite:a.db" is none, want postgres://…
 BW_GROUP_G_POOLSIZE: sets no field of any group, want BW_GROUP_<group>_<field>
 BW_GROUP_OTHER_PUMPS: sets no field of any group, want BW_GROUP_<group>_<field>
 w.yaml:1:40: pumps is "x", want a whole number
@@ -153,30 +157,98 @@ func TestWhereTheStoreIsSaid(t *testing.T) {
 func TestAStoreThatIsNotUpYet(t *testing.T) {
 	b := newBench(t)
 	tries, open := 0, b.open
-	b.open = func(ctx context.Context, dsn string) (*opened, error) {
+	b.open = func(ctx context.Context, t target) (*opened, error) {
 		if tries++; tries < 3 {
-			return nil, errors.New("refused")
+			return nil, &store.TransientError{Fault: store.FaultConnection, Err: errors.New("refused")}
 		}
-		return open(ctx, dsn)
+		return open(ctx, t)
 	}
 	b.run(exitUnreachable, "queues ls")
-	b.says("store " + defaultStore + ": refused")
+	b.says("store " + defaultStore + ": connection: refused")
 	tries = 0
 	b.run(exitDone, "queues ls --wait 1m")
 	if n := strings.Count(b.stderr.String(), "waiting for the store"); tries != 3 || n != 1 {
 		t.Errorf("it tried %d times and said %d times that it waits", tries, n)
 	}
+	b.open = func(context.Context, target) (*opened, error) { tries++; return nil, errors.New("wrong password") }
+	tries = 0
+	b.run(exitUnreachable, "queues ls --wait 1h")
+	b.open = func(context.Context, target) (*opened, error) {
+		tries++
+		return nil, &exitError{exitUsage, errors.New("no such parameter")}
+	}
+	b.run(exitUsage, "queues ls --wait 1h")
+	b.says("store " + defaultStore + ": no such parameter")
+	if tries != 2 {
+		t.Errorf("what does not pass was tried %d times, want twice", tries)
+	}
 }
 
 func TestRunEndsWith3IfTheStoreIsOutOfReach(t *testing.T) {
 	b := newBench(t)
-	b.open = func(context.Context, string) (*opened, error) { return nil, errors.New("refused") }
+	b.open = func(context.Context, target) (*opened, error) { return nil, errors.New("refused") }
 	file := filepath.Join(t.TempDir(), "w.yaml")
 	if err := os.WriteFile(file, []byte(initText), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	b.run(exitUnreachable, "run", "-c", file)
 	b.says("refused")
+}
+
+func TestHowPostgreSQLIsToBeReached(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	file := write("w.yaml", `store: postgres://bouncer/db
+direct_store_file: `+write("direct", "postgres://me:hush-hush@db/db\n")+`
+no_notify: true
+groups: [{name: a, queues: [q], pumps: 3}, {name: b, queues: [q]}]
+handlers: {h: {command: ['true']}}
+`)
+	b := newBench(t)
+	b.run(exitDone, "run", "-c", file, "--until-empty")
+	if want := (target{"postgres://bouncer/db", "postgres://me:hush-hush@db/db", true, 4}); b.target != want {
+		t.Errorf("it opened %+v, want %+v", b.target, want)
+	}
+	b.env = environment{"BW_DIRECT_STORE": "postgres://other/db", "BW_NO_NOTIFY": "false"}
+	b.run(exitDone, "queues", "ls", "-c", file)
+	if want := (target{"postgres://bouncer/db", "postgres://other/db", false, 0}); b.target != want {
+		t.Errorf("it opened %+v, want %+v", b.target, want)
+	}
+	b.open = openStore
+	b.env = nil
+	b.run(exitUsage, "queues", "ls", "-c", file, "--store", "sqlite:"+filepath.Join(dir, "a.db"))
+	b.says("a direct store is for PostgreSQL only")
+	b.open = func(context.Context, target) (*opened, error) { return nil, errors.New("no hush-hush today") }
+	for _, args := range [][]string{{"run"}, {"queues", "ls"}} {
+		b.run(exitUnreachable, append(args, "-c", file)...)
+		b.says("no xxxxx today")
+	}
+	_, err := readConfig("w.yaml", []byte("direct_store: 'memory:'\nno_notify: 3\ngroups: [{name: g, queues: [q]}]\nhandlers: {h: {command: ['true']}}\n"), nil)
+	sameLines(t, err, `
+w.yaml:1:15: direct_store: the direct store "memory:" is none, want postgres://…
+w.yaml:2:12: no_notify is "3", want true or false
+`)
+}
+
+func TestOurOwnParameterIsTakenOutOfAnAddress(t *testing.T) {
+	for in, want := range map[string][2]string{
+		"postgres://h/db":                           {"postgres://h/db", ""},
+		"postgres://h/db?schema=a%20b":              {"postgres://h/db", "a b"},
+		"postgres://h/db?a=1&schema=s&options=x%20": {"postgres://h/db?a=1&options=x%20", "s"},
+		"postgres://h/db?schema=&password=a+b%2Bc":  {"postgres://h/db?password=a+b%2Bc", ""},
+		"postgres://h/db?myschema=s":                {"postgres://h/db?myschema=s", ""},
+	} {
+		u, schema, err := withoutSchema(in)
+		if err != nil || u.String() != want[0] || schema != want[1] {
+			t.Errorf("%s is %s with schema %q, %v; want %q", in, u, schema, err, want)
+		}
+	}
 }
 
 func TestSecretsAreNotPrinted(t *testing.T) {

@@ -3,12 +3,16 @@
 package main
 
 import (
+	"context"
+	"database/sql"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 
 	"backwave/internal/pgtest"
 )
@@ -18,14 +22,7 @@ func everyStore(t *testing.T, test func(t *testing.T, dsn string)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, "sqlite:"+filepath.Join(t.TempDir(), "jobs.db")) })
 	t.Run("postgres", func(t *testing.T) {
 		address, schema := pgtest.Schema(t)
-		u, err := url.Parse(address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		q := u.Query()
-		q.Set("schema", schema)
-		u.RawQuery = q.Encode()
-		test(t, u.String())
+		test(t, parameter(t, address, "schema", schema))
 	})
 }
 
@@ -40,7 +37,11 @@ func says(t *testing.T, code int, dsn string, args ...string) string {
 
 func TestProcessesShareAStore(t *testing.T) {
 	everyStore(t, func(t *testing.T, dsn string) {
-		says(t, exitDone, dsn, "migrate")
+		for range 2 {
+			if out := says(t, exitDone, dsn, "migrate", "--format", "json"); out != "{\"schema\":1}\n" {
+				t.Errorf("printed was %q", out)
+			}
+		}
 		if out := says(t, exitDone, dsn, "enqueue", "work", `{"n": 1}`, "--queue", "q", "--count", "200", "--format", "json"); strings.Count(out, "\n") != 200 {
 			t.Errorf("printed was\n%s", out)
 		}
@@ -95,6 +96,161 @@ func TestAServerThatIsNotThere(t *testing.T) {
 	}
 	p = command(t, "", "queues", "ls", "--store", "sqlite:"+filepath.Join(t.TempDir(), "no", "such", "folder", "jobs.db"))
 	p.exit(exitUnreachable)
+}
+
+// What does not pass by itself is not waited for.
+func TestAServerThatRefuses(t *testing.T) {
+	refused := func(dsn string, code int, why ...string) {
+		t.Helper()
+		p := command(t, "", "queues", "ls", "--wait", "1h", "--store", dsn)
+		p.exit(code)
+		for _, text := range append(why, "bwworker: store ") {
+			if log := p.log(); !strings.Contains(log, text) || strings.Contains(log, "hush-hush") {
+				t.Errorf("standard error is %q, want %q in it", log, text)
+			}
+		}
+	}
+	server := pgtest.URL(t)
+	refused(with(t, server, func(u *url.URL) { u.Path = "/nowhere" }), exitUnreachable, "(SQLSTATE 3D000): make the database")
+	refused(with(t, server, func(u *url.URL) { u.RawQuery = "pool_max_conns=many" }), exitUsage, "pool_max_conns")
+	refused(with(t, server, func(u *url.URL) { u.RawQuery = "default_transaction_isolation=serializable" }), exitUsage, "read committed")
+
+	own := pgtest.NewOwn(t)
+	conn, err := pgx.Connect(t.Context(), own.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	if _, err := conn.Exec(t.Context(), "create role low login"); err != nil {
+		t.Fatal(err)
+	}
+	refused(with(t, own.URL(), func(u *url.URL) { u.User = url.User("low") }), exitUnreachable, "(SQLSTATE 42501): making tables needs CREATE on the database")
+	var file string
+	if err := conn.QueryRow(t.Context(), "show hba_file").Scan(&file); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("host all all all scram-sha-256\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	own.Stop(true)
+	own.Start()
+	refused(with(t, own.URL(), func(u *url.URL) { u.User = url.UserPassword("me", "hush-hush") }), exitUnreachable, "(SQLSTATE 28P01): check user and password")
+}
+
+// A store that a later program has migrated is used as far as that one says.
+func TestAStoreOfTheNextVersion(t *testing.T) {
+	everyStore(t, func(t *testing.T, dsn string) {
+		says(t, exitDone, dsn, "migrate")
+		change := nextVersion(t, dsn)
+		change(2, 1)
+		says(t, exitDone, dsn, "migrate")
+		says(t, exitDone, dsn, "enqueue", "h", "--queue", "q")
+		start(t, "groups: [{name: g, queues: [q]}]\nhandlers: {h: {command: ['true']}}\n", "", "--until-empty", "--store", dsn).exit(exitDone)
+		change(3, 2)
+		for _, args := range [][]string{{"queues", "ls"}, {"migrate"}} {
+			p := command(t, "", append(args, "--wait", "1h", "--store", dsn)...)
+			p.exit(exitUnreachable)
+			if log := p.log(); !strings.Contains(log, "has version 3, which programs of version 2 and later work with") && !strings.Contains(log, "tables of version 3, which programs of version 2 and later work with") {
+				t.Errorf("standard error is %q", log)
+			}
+		}
+	})
+}
+
+// nextVersion returns what writes down that a later program has been there.
+func nextVersion(t *testing.T, dsn string) func(version, worksWith int) {
+	t.Helper()
+	if file, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
+		db, err := sql.Open("sqlite", file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		return func(version, worksWith int) {
+			if _, err := db.ExecContext(t.Context(), "UPDATE backwave_schema SET version = ?, works_with = ?", version, worksWith); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	u, schema, err := withoutSchema(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), u.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return func(version, worksWith int) {
+		if _, err := conn.Exec(t.Context(), "insert into "+pgx.Identifier{schema, "version"}.Sanitize()+" (n, works_with) values ($1, $2)", version, worksWith); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// with returns a changed address.
+func with(t *testing.T, address string, change func(*url.URL)) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(u)
+	return u.String()
+}
+
+// parameter adds a parameter to an address.
+func parameter(t *testing.T, address, name, value string) string {
+	return with(t, address, func(u *url.URL) {
+		q := u.Query()
+		q.Set(name, value)
+		u.RawQuery = q.Encode()
+	})
+}
+
+// The pool is made large enough for the pumps, unless the address says how large
+// it is.
+func TestThePoolIsSizedForThePumps(t *testing.T) {
+	address, schema := pgtest.Schema(t)
+	dsn := parameter(t, address, "schema", schema)
+	config := `
+groups: [{name: a, queues: [q], pumps: 5}, {name: b, queues: [q], pumps: 1}]
+handlers: {h: {command: ['true']}}
+`
+	start(t, config, `{"name": "h"}`, "--until-empty", "--store", dsn).exit(exitDone)
+	p := start(t, config, "", "--until-empty", "--store", parameter(t, dsn, "pool_max_conns", "18"))
+	p.exit(exitUsage)
+	if log := p.log(); !strings.Contains(log, "6 pumps") || !strings.Contains(log, "pool_max_conns=19") {
+		t.Errorf("standard error is %q", log)
+	}
+	start(t, config, "", "--until-empty", "--store", parameter(t, dsn, "pool_max_conns", "19")).exit(exitDone)
+}
+
+// Renewals and LISTEN go to the direct store, claims do not.
+func TestTheDirectStore(t *testing.T) {
+	address, schema := pgtest.Schema(t)
+	dsn := parameter(t, parameter(t, address, "schema", schema), "application_name", "bw-pooled")
+	direct := parameter(t, address, "application_name", "bw-direct")
+	p := start(t, "direct_store: '"+direct+"'\ngroups: [{name: g, queues: [q]}]\nhandlers: {h: {command: ['true']}}\n", "", "--store", dsn)
+	conn, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	for _, name := range []string{"bw-pooled", "bw-direct"} {
+		for there := false; !there; {
+			if err := conn.QueryRow(t.Context(), "select exists (select from pg_stat_activity where application_name = $1)", name).Scan(&there); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	p.signal(os.Interrupt)
+	p.exit(exitDone)
+	p = start(t, "direct_store: '"+parameter(t, direct, "schema", "other")+"'\ngroups: [{name: g, queues: [q]}]\nhandlers: {h: {command: ['true']}}\n", "", "--store", dsn)
+	p.exit(exitUsage)
+	if log := p.log(); !strings.Contains(log, `the direct store has schema "other"`) {
+		t.Errorf("standard error is %q", log)
+	}
 }
 
 func TestASignalEndsAWorkerThatServesOn(t *testing.T) {

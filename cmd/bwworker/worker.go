@@ -80,7 +80,7 @@ func (w *worker) open(addr string) error {
 	for i, g := range w.cfg.groups {
 		groups[i] = g.Group
 	}
-	w.lapses = &lapses{Store: w.store.Store, log: w.log}
+	w.lapses = &lapses{passer: passer{w.store.Store}, log: w.log}
 	e, err := engine.New(engine.Config{Store: w.lapses, Mux: w.mux(), Groups: groups, ShutdownTimeout: w.cfg.shutdown, Logger: w.log})
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (w *worker) open(addr string) error {
 			fmt.Fprintf(rw, "jobs: the store does not answer: %v\n", err)
 			return
 		}
-		_ = s.write(rw, "text")
+		_ = s.write(rw, "table")
 	})
 	w.web = &http.Server{Handler: routes, ReadHeaderTimeout: 10 * time.Second}
 	w.log.Info("listening", "addr", l.Addr().String())
