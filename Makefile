@@ -114,8 +114,12 @@ golden: ## renew the golden files; read the diff before you commit it
 	[ -z "$$driven" ] || $(GO) test $$driven -count=1 -rewrite
 
 .PHONY: bench
-bench: ## measure beside River on PostgreSQL, short; docs/benchmarks.md has the long runs
-	@for b in drain enqueue latency; do $(GO) -C bench run . $$b --jobs 2000 --runs 1; done
+bench: ## measure beside River, graphile-worker and pg-boss on PostgreSQL, too short for figures
+	$(GO) -C bench run . all --jobs 400 --for 3s --big 20000 --runs 1
+
+.PHONY: bench-long
+bench-long: ## the same as docs/benchmarks.md has it, about an hour; leave the machine alone meanwhile
+	$(GO) -C bench run . all --format markdown --save results.jsonl
 
 .PHONY: bench-sim
 bench-sim: ## measure the simulator on one core, with the heap setting of bwsim
@@ -127,6 +131,7 @@ long: ## search for long: random worlds, twins, rapid tests; put the results int
 	$(GO) run ./cmd/bwsim run --random --seed 500000 --seeds $(LONG_TWINS) --quiet --twin
 	$(GO) test ./checker ./clockx ./engine/pump ./history ./sim/... ./store/memory -count=1 -timeout 0 -rapid.checks=$(LONG_CHECKS)
 	$(GO) test ./store/sqlite ./store/postgres -count=1 -timeout 0 -rapid.checks=$(LONG_SQL_CHECKS)
+	$(GO) test ./store/postgres -run Crowd -count=1 -crowd 60s
 	$(MAKE) long-pgbouncer
 
 .PHONY: long-pgbouncer

@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -113,7 +111,7 @@ func succeeded(r *store.Reported) (n int) {
 func (b *backWave) work(ctx context.Context, h hooks) (func() error, error) {
 	mux := engine.NewMux()
 	engine.Handle(mux, jobName, func(_ context.Context, job *engine.Job[payload]) error {
-		h.started(job.Args.Sent)
+		h.begin(job.Args.Sent)
 		return nil
 	})
 	e, err := engine.New(engine.Config{
@@ -136,59 +134,6 @@ func (b *backWave) work(ctx context.Context, h hooks) (func() error, error) {
 	}, nil
 }
 
-// bare is the store without the engine: claims and reports, one after the
-// other, of as many workers as the engine has pumps.
-type bare struct {
-	*backWave
-	t tuning
-}
-
-func openBare(ctx context.Context, url string, t tuning) (contender, error) {
-	b, err := newBackWave(ctx, url, engine.Group{})
-	if err != nil {
-		return nil, err
-	}
-	return &bare{b, t}, nil
-}
-
-func (b *bare) work(ctx context.Context, h hooks) (func() error, error) {
-	errs := make([]error, b.t.pumps)
-	var all sync.WaitGroup
-	for i := range errs {
-		all.Go(func() { errs[i] = b.pump(ctx, fmt.Sprintf("bare.%d", i), h) })
-	}
-	return func() error {
-		all.Wait() // each ends by itself when nothing is left
-		return errors.Join(errs...)
-	}, nil
-}
-
-// pump claims and reports until a claim finds nothing.
-func (b *bare) pump(ctx context.Context, worker string, h hooks) error {
-	for number := uint64(1); ; number++ {
-		claimed, err := b.st.Claim(ctx, &store.Claim{
-			Worker: worker, Number: number, Queues: []store.Quota{{Queue: queue, Most: b.t.batch}}, Max: b.t.batch, Lease: time.Minute,
-		})
-		if err != nil || len(claimed.Leases) == 0 {
-			return err
-		}
-		r := &store.Report{Worker: worker, Rows: make([]store.ReportRow, len(claimed.Leases))}
-		for i, l := range claimed.Leases {
-			var p payload
-			if err := json.Unmarshal(l.Payload, &p); err != nil {
-				return fmt.Errorf("decode the payload of %v: %w", l.Key, err)
-			}
-			h.started(p.Sent)
-			r.Rows[i] = store.ReportRow{Key: l.Key, Outcome: store.Success{}}
-		}
-		reported, err := b.st.Report(ctx, r)
-		if err != nil {
-			return err
-		}
-		h.finished(succeeded(reported))
-	}
-}
-
 // inParts hands n to add in parts of 5000, as a caller with many jobs would.
 func inParts(n int, add func(part int) error) error {
 	for ; n > 0; n -= 5000 {
@@ -198,3 +143,6 @@ func inParts(n int, add func(part int) error) error {
 	}
 	return nil
 }
+
+// hotTable implements hotTabled.
+func (b *backWave) hotTable() string { return backWaveSchema + ".job" }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -19,8 +20,22 @@ var fill = strings.Repeat("x", 68)
 
 // hooks are told what happens to jobs at work. Both may be called concurrently.
 type hooks struct {
-	started  func(sent int64) // a handler begins
+	started  func(took int64) // a handler begins, so many nanoseconds after its job was sent; nil: nobody asks
 	finished func(n int)      // the ends of n jobs are recorded
+}
+
+// begin says that the handler begins of a job that was sent then.
+func (h hooks) begin(sent int64) {
+	if h.started != nil {
+		h.started(time.Now().UnixNano() - sent)
+	}
+}
+
+// start says the same for whoever has measured it himself.
+func (h hooks) start(took int64) {
+	if h.started != nil {
+		h.started(took)
+	}
 }
 
 // contender is a system on a fresh schema of its own.
@@ -31,6 +46,15 @@ type contender interface {
 	left(ctx context.Context, conn *pgx.Conn) (n int, e error) // jobs that are not finished as successes
 	close()
 }
+
+// eachAdder is a contender that adds n jobs one by one, from so many loops, at
+// less cost to the bench than n calls of add.
+type eachAdder interface {
+	addEach(ctx context.Context, n, loops int) error
+}
+
+// foreign is a contender that works in a process of its own.
+type foreign interface{ pid() int }
 
 // connections is the size of every pool.
 const connections = 16

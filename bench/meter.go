@@ -19,7 +19,9 @@ import (
 // while something is measured.
 type meter struct {
 	conn       *pgx.Conn
+	url        string
 	postmaster int // its process id
+	foreign    int // the process of a client that is not ours; 0: there is none
 }
 
 func newMeter(ctx context.Context, url string) (*meter, error) {
@@ -27,7 +29,7 @@ func newMeter(ctx context.Context, url string) (*meter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	m := &meter{conn: conn}
+	m := &meter{conn: conn, url: url}
 	var backend int
 	if err := conn.QueryRow(ctx, "select pg_backend_pid()").Scan(&backend); err != nil {
 		return nil, fmt.Errorf("find the server's process: %w", err)
@@ -91,6 +93,13 @@ func (m *meter) read(ctx context.Context) (r reading, err error) {
 		return r, fmt.Errorf("read our processor time: %w", err)
 	}
 	r.client = time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	if m.foreign != 0 {
+		p, err := readProcess(m.foreign)
+		if err != nil {
+			return r, fmt.Errorf("read the client's processor time: %w", err)
+		}
+		r.client += p.own
+	}
 	r.at = time.Now()
 	return r, nil
 }

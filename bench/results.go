@@ -2,12 +2,9 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
-	"maps"
+	"os"
 	"slices"
-	"strings"
-	"text/tabwriter"
 )
 
 // figure is one number that a run yields.
@@ -21,14 +18,16 @@ type values map[string]float64
 
 // results are all runs of a benchmark.
 type results struct {
-	bench *benchmark
-	opts  *options
-	where map[string]string
-	runs  map[string][]values // by system, in the order of the runs
+	bench   *benchmark
+	opts    *options
+	where   map[string]string
+	systems []system            // that took part
+	leftOut []string            // why others did not
+	runs    map[string][]values // by system, in the order of the runs
 }
 
 func newResults(b *benchmark, o *options, where map[string]string) *results {
-	return &results{bench: b, opts: o, where: where, runs: map[string][]values{}}
+	return &results{bench: b, opts: o, where: where, systems: b.systems, runs: map[string][]values{}}
 }
 
 func (r *results) add(system string, v values) { r.runs[system] = append(r.runs[system], v) }
@@ -50,8 +49,11 @@ func spreadOf(all []float64) spread {
 	return spread{Median: mid, Min: s[0], Max: s[len(s)-1]}
 }
 
-func (s spread) text(digits int) string {
-	return fmt.Sprintf("%.*f [%.*f–%.*f]", digits, s.Median, digits, s.Min, digits, s.Max)
+// drop leaves a system out that failed: a peer's fault is told, and costs nobody
+// else his figures.
+func (r *results) drop(name string, why error) {
+	r.leftOut = append(r.leftOut, leftOut(name, why))
+	r.systems = slices.DeleteFunc(slices.Clone(r.systems), func(s system) bool { return s.name == name })
 }
 
 // row is one figure of one system.
@@ -64,65 +66,106 @@ type row struct {
 	digits int
 }
 
+// row returns a figure of a system, nil if it has no such figure.
+func (r *results) row(f figure, s system) *row {
+	own := r.series(s.name, f.name)
+	if len(own) == 0 {
+		return nil
+	}
+	w := &row{Bench: r.bench.name, System: s.name, Figure: f.name, Value: spreadOf(own), digits: f.digits}
+	if s.name != r.bench.peer {
+		w.Ratio = ratioOf(own, r.series(r.bench.peer, f.name))
+	}
+	return w
+}
+
 func (r *results) rows() (out []row) {
 	for _, f := range r.bench.figures {
-		for _, s := range r.bench.systems {
-			w := row{Bench: r.bench.name, System: s.name, Figure: f.name, digits: f.digits}
-			var own, ratios []float64
-			for i, v := range r.runs[s.name] {
-				x, ok := v[f.name]
-				if !ok {
-					continue
-				}
-				own = append(own, x)
-				if y := r.runs[r.bench.peer][i][f.name]; y > 0 && s.name != r.bench.peer {
-					ratios = append(ratios, x/y)
-				}
+		for _, s := range r.systems {
+			if w := r.row(f, s); w != nil {
+				out = append(out, *w)
 			}
-			if len(own) == 0 {
-				continue // this system has no such figure
-			}
-			w.Value = spreadOf(own)
-			if len(ratios) == len(own) {
-				w.Ratio = new(spreadOf(ratios))
-			}
-			out = append(out, w)
 		}
 	}
 	return out
 }
 
-func (r *results) writeText(out io.Writer) error {
-	jobs := ""
-	if r.opts.jobs > 0 {
-		jobs = fmt.Sprintf("%d jobs, ", r.opts.jobs)
-	}
-	fmt.Fprintf(out, "%s: %s%d runs in turn; median [min–max]\n", r.bench.name, jobs, r.opts.runs)
-	var where []string
-	for _, k := range slices.Sorted(maps.Keys(r.where)) {
-		where = append(where, k+" "+r.where[k])
-	}
-	fmt.Fprintf(out, "%s\n\n", strings.Join(where, "; "))
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "figure\tsystem\tvalue\t÷ %s\n", r.bench.peer)
-	for _, w := range r.rows() {
-		ratio := ""
-		if w.Ratio != nil {
-			ratio = w.Ratio.text(2)
+// series are a system's values of a figure, run by run.
+func (r *results) series(system, figure string) (out []float64) {
+	for _, v := range r.runs[system] {
+		if x, ok := v[figure]; ok {
+			out = append(out, x)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", w.Figure, w.System, w.Value.text(w.digits), ratio)
 	}
-	return t.Flush()
+	return out
 }
 
-// writeJSON writes an object a line: the surroundings, then every figure.
+// ratioOf is nil if there is not a number other than 0 for each of own.
+func ratioOf(own, other []float64) *spread {
+	if len(own) != len(other) || slices.Contains(other, 0) {
+		return nil
+	}
+	var all []float64
+	for i := range own {
+		all = append(all, own[i]/other[i])
+	}
+	return new(spreadOf(all))
+}
+
+// comparison is a figure of the benchmark's first system ÷ that of another, run
+// by run.
+type comparison struct {
+	Bench  string `json:"bench"`
+	System string `json:"system"`
+	Than   string `json:"compared_with"`
+	Figure string `json:"figure"`
+	Ratio  spread `json:"ratio"`
+}
+
+func (r *results) comparisons() (out []comparison) {
+	first := r.bench.systems[0].name
+	if r.bench.against == "" || len(r.systems) == 0 || r.systems[0].name != first {
+		return nil
+	}
+	for _, s := range r.systems[1:] {
+		if q := ratioOf(r.series(first, r.bench.against), r.series(s.name, r.bench.against)); q != nil {
+			out = append(out, comparison{r.bench.name, first, s.name, r.bench.against, *q})
+		}
+	}
+	return out
+}
+
+// appendTo adds the results to a file, as JSON lines.
+func (r *results) appendTo(name string) error {
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	err = r.writeJSON(f)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// writeJSON writes an object a line: the surroundings, then every figure, then
+// the comparisons.
 func (r *results) writeJSON(out io.Writer) error {
 	e := json.NewEncoder(out)
-	if err := e.Encode(map[string]any{"bench": r.bench.name, "jobs": r.opts.jobs, "runs": r.opts.runs, "peer": r.bench.peer, "surroundings": r.where}); err != nil {
+	head := map[string]any{
+		"bench": r.bench.name, "jobs": r.opts.jobs, "runs": r.opts.runs, "peer": r.bench.peer, "surroundings": r.where, "left_out": r.leftOut,
+		"for": r.opts.span.String(), "big": r.opts.big,
+	}
+	if err := e.Encode(head); err != nil {
 		return err
 	}
 	for _, w := range r.rows() {
 		if err := e.Encode(w); err != nil {
+			return err
+		}
+	}
+	for _, c := range r.comparisons() {
+		if err := e.Encode(c); err != nil {
 			return err
 		}
 	}

@@ -51,9 +51,15 @@ func TestRatiosAreRunByRun(t *testing.T) {
 	if rows[1].Ratio != nil || rows[2].Ratio != nil {
 		t.Errorf("a ratio without a peer: %+v", rows[1:])
 	}
-	var text, lines bytes.Buffer
-	if err := r.writeText(&text); err != nil {
+	var text, table, lines bytes.Buffer
+	if err := r.write(&text, "text"); err != nil {
 		t.Fatal(err)
+	}
+	if err := r.write(&table, "markdown"); err != nil {
+		t.Fatal(err)
+	}
+	if want := "| ours | 20 [10–60] · **2.00 [0.50–3.00]** | 1.0 |\n| theirs | 20 [10–20] |  |\n"; !strings.Contains(table.String(), want) {
+		t.Errorf("no lines %q in\n%s", want, table.String())
 	}
 	if !strings.Contains(text.String(), "20 [10–60]") || !strings.Contains(text.String(), "2.00 [0.50–3.00]") || !strings.Contains(text.String(), "cores 2") {
 		t.Errorf("got\n%s", text.String())
@@ -84,16 +90,73 @@ func TestStatOfProcessWithOddName(t *testing.T) {
 }
 
 func TestCommandLine(t *testing.T) {
-	b, o, err := parse([]string{"drain", "--jobs", "10", "--format", "json"})
-	if err != nil || b.name != "drain" || o.jobs != 10 || o.runs != 3 || !o.json {
-		t.Errorf("got %+v, %+v, %v", b, o, err)
+	all, o, err := parse([]string{"drain", "--jobs", "10", "--format", "json", "--systems", "river,statements 2x500"})
+	if err != nil || len(all) != 1 || all[0].name != "drain" || o.of(all[0]).jobs != 10 || o.runs != 3 || o.format != "json" {
+		t.Fatalf("got %+v, %+v, %v", all, o, err)
 	}
-	if b, _, err := parse([]string{"idle", "--runs", "1"}); err != nil || b.name != "idle" {
-		t.Errorf("got %+v, %v", b, err)
+	if !o.wants("river") || !o.wants("statements 2x500") || o.wants("backwave") {
+		t.Errorf("wants the wrong ones of %q", o.systems)
 	}
-	for _, bad := range []string{"", "race", "drain --runs 0", "drain --jobs 0", "drain --pumps 0", "drain --format xml", "drain more"} {
+	if all, _, err := parse([]string{"scale"}); err != nil || len(all) != 3 {
+		t.Errorf("scale is %d benchmarks, %v", len(all), err)
+	}
+	all, o, err = parse([]string{"all", "--jobs", "10"})
+	if err != nil || len(all) != len(benchmarks()) {
+		t.Fatalf("got %+v, %v", all, err)
+	}
+	for _, b := range all {
+		if want := min(b.jobs, 10); o.of(b).jobs != want {
+			t.Errorf("%s has %d jobs, want %d", b.name, o.of(b).jobs, want)
+		}
+	}
+	if all, _, err := parse([]string{"all", "--systems", "pg-boss"}); err != nil || len(all) != 4 {
+		t.Errorf("pg-boss is in %d benchmarks, %v", len(all), err)
+	}
+	for _, bad := range []string{
+		"", "race", "drain --runs 0", "drain --jobs -1", "drain --pumps 0", "drain --format xml", "drain more",
+		"drain --systems nobody", "idle --systems river", "steady --for 1ms", "scale --big 1",
+	} {
 		if _, _, err := parse(strings.Fields(bad)); err == nil {
 			t.Errorf("%q was accepted", bad)
+		}
+	}
+}
+
+// Every figure of a table must be one that its benchmark can yield, and every
+// name of a system one that --systems can name.
+func TestNamesAreDistinct(t *testing.T) {
+	for _, b := range benchmarks() {
+		seen := map[string]bool{}
+		for _, s := range b.systems {
+			if seen[s.name] || strings.Contains(s.name, ",") {
+				t.Errorf("%s: the name %q is taken or has a comma", b.name, s.name)
+			}
+			seen[s.name] = true
+		}
+		if b.peer != "" && !seen[b.peer] {
+			t.Errorf("%s: no system is called %q", b.name, b.peer)
+		}
+		figures := map[string]bool{}
+		for _, f := range b.figures {
+			if figures[f.name] {
+				t.Errorf("%s: two figures are %q", b.name, f.name)
+			}
+			figures[f.name] = true
+		}
+		if b.against != "" && !figures[b.against] {
+			t.Errorf("%s: no figure is %q", b.name, b.against)
+		}
+	}
+}
+
+func TestNumberPartsThousands(t *testing.T) {
+	for _, c := range []struct {
+		x      float64
+		digits int
+		want   string
+	}{{0, 0, "0"}, {999, 0, "999"}, {1000, 0, "1,000"}, {1234567.891, 2, "1,234,567.89"}, {-1234, 0, "-1,234"}, {-123, 1, "-123.0"}} {
+		if got := number(c.x, c.digits); got != c.want {
+			t.Errorf("number(%v, %d) = %q, want %q", c.x, c.digits, got, c.want)
 		}
 	}
 }

@@ -28,12 +28,12 @@ type riverQueue struct {
 // riverWorker is the handler. River takes it before hooks are known.
 type riverWorker struct {
 	river.WorkerDefaults[payload]
-	started func(sent int64)
+	hooks hooks
 }
 
 // Work implements river.Worker.
 func (w *riverWorker) Work(_ context.Context, job *river.Job[payload]) error {
-	w.started(job.Args.Sent)
+	w.hooks.begin(job.Args.Sent)
 	return nil
 }
 
@@ -80,7 +80,7 @@ func newRiver(ctx context.Context, pool *pgxpool.Pool, cfg *river.Config) (*rive
 	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return nil, err
 	}
-	worker := &riverWorker{started: func(int64) {}}
+	worker := &riverWorker{}
 	cfg.Workers = river.NewWorkers()
 	river.AddWorker(cfg.Workers, worker)
 	client, err := river.NewClient(driver, cfg)
@@ -114,7 +114,7 @@ func (r *riverQueue) left(ctx context.Context, conn *pgx.Conn) (n int, err error
 }
 
 func (r *riverQueue) work(ctx context.Context, h hooks) (func() error, error) {
-	r.worker.started = h.started
+	r.worker.hooks = h
 	events, cancel := r.client.SubscribeConfig(&river.SubscribeConfig{
 		ChanSize: 1 << 20, // it drops what does not fit
 		Kinds:    []river.EventKind{river.EventKindJobCompleted},

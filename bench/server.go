@@ -41,7 +41,9 @@ type server struct {
 	input io.Closer
 }
 
-func startServer(parent string) (*server, error) {
+// startServer starts one on a directory in parent, with more settings than the
+// usual ones.
+func startServer(parent string, more ...string) (*server, error) {
 	bin, err := binaries()
 	if err != nil {
 		return nil, err
@@ -61,14 +63,14 @@ func startServer(parent string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := launch(bin, dir, who)
+	s, err := launch(bin, dir, who, append(slices.Clone(settings), more...))
 	if err != nil {
 		_ = os.RemoveAll(dir)
 	}
 	return s, err
 }
 
-func launch(bin, dir string, who *syscall.Credential) (*server, error) {
+func launch(bin, dir string, who *syscall.Credential, settings []string) (*server, error) {
 	if who != nil {
 		if err := os.Chown(dir, int(who.Uid), int(who.Gid)); err != nil {
 			return nil, err
