@@ -31,7 +31,7 @@ var table = map[string]row{
 	"store/postgres":  {ours: []string{"clockx", "store", "store/rules"}, modules: []string{"github.com/jackc/pgx/v5"}, tests: []string{"engine", "internal/pgtest"}},
 	"store/rules":     {ours: []string{"store"}}, // pure decisions about one job, for every store
 	"store/sqlite":    {ours: []string{"clockx", "store", "store/rules"}, modules: []string{"modernc.org/sqlite"}, tests: []string{"checker", "history"}},
-	"store/storetest": {ours: []string{"store"}},
+	"store/storetest": {ours: []string{"store", "store/memory"}, modules: []string{"pgregory.net/rapid"}}, // it compares with memory
 
 	// A judge must be able to judge a production history, and shares no code,
 	// identity or clock with what it judges.
