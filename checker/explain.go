@@ -9,15 +9,39 @@ import (
 	"backwave/store"
 )
 
-// Explain tells, in lines for people, why the calls on a job could not have
-// taken effect one at a time: the longest sequence that could, the first call
-// that then could not, and where the job stood. It explains the bounded
-// verdict, or the black-box one if only that is violated; "" if neither is.
+// Explanation says why the calls on a job could not have taken effect one at a
+// time.
+type Explanation struct {
+	Job     store.JobID
+	Order   []ExplainedCall // the longest sequence that could have taken effect, in order
+	Next    ExplainedCall   // the first call that then could not
+	Because string          // where the job stood, and what of it speaks against Next
+	Open    []string        // calls without an answer, which may have happened at any time, or never
+}
+
+// ExplainedCall is a call and its answer in words.
+type ExplainedCall struct {
+	Call uint64 // its id in the history
+	Text string
+}
+
+// Explain tells, in lines for people, what FindExplanation finds; "" if it finds
+// nothing.
 func Explain(h *history.Log, id store.JobID, opts LinearOptions) string {
+	if e, ok := FindExplanation(h, id, opts); ok {
+		return e.String()
+	}
+	return ""
+}
+
+// FindExplanation finds out why the calls on a job could not have taken effect
+// one at a time. It explains the bounded verdict, or the black-box one if only
+// that is violated; ok is false if neither is.
+func FindExplanation(h *history.Log, id store.JobID, opts LinearOptions) (e Explanation, ok bool) {
 	l := gather(h, opts.withDefaults())
 	j := l.jobByID[id]
 	if j == nil {
-		return ""
+		return e, false
 	}
 	for _, v := range []verdictSide{bounded, blackBox} {
 		if v == blackBox && !l.attempts(j) {
@@ -26,11 +50,11 @@ func Explain(h *history.Log, id store.JobID, opts LinearOptions) string {
 		for _, ops := range l.lines(j, v) {
 			m := l.model(j, v, l.opts.Steps)
 			if m.search(ops) == Violated {
-				return l.stuck(j, v, ops).tell()
+				return l.stuck(j, v, ops).explanation(), true
 			}
 		}
 	}
-	return ""
+	return e, false
 }
 
 // story is how far the calls on a job make sense.
@@ -72,18 +96,29 @@ func (l *linear) finding(j *jobStory, v verdictSide, ops []op) *Finding {
 	}
 }
 
-// tell is the story in full.
-func (t story) tell() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "job %v: these calls could have taken effect in this order:\n", t.m.job.id)
+// explanation is the story in words.
+func (t story) explanation() Explanation {
+	e := Explanation{Job: t.m.job.id, Next: ExplainedCall{t.next.call, t.m.say(t.next)}, Because: t.m.where(t.states, t.next)}
 	for _, i := range t.order {
-		fmt.Fprintf(&b, "  call %d: %s\n", t.ops[i].call, t.m.say(&t.ops[i]))
+		e.Order = append(e.Order, ExplainedCall{t.ops[i].call, t.m.say(&t.ops[i])})
 	}
-	fmt.Fprintf(&b, "then this one could not:\n  call %d: %s\n", t.next.call, t.m.say(t.next))
-	fmt.Fprintf(&b, "because %s\n", t.m.where(t.states, t.next))
 	for i := range t.m.view.open {
-		p := &t.m.view.open[i]
-		fmt.Fprintf(&b, "without an answer, sent before it or after: %s\n", t.m.sayPending(p))
+		e.Open = append(e.Open, t.m.sayPending(&t.m.view.open[i]))
+	}
+	return e
+}
+
+// String tells e in lines for people.
+func (e Explanation) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "job %v: these calls could have taken effect in this order:\n", e.Job)
+	for _, c := range e.Order {
+		fmt.Fprintf(&b, "  call %d: %s\n", c.Call, c.Text)
+	}
+	fmt.Fprintf(&b, "then this one could not:\n  call %d: %s\n", e.Next.Call, e.Next.Text)
+	fmt.Fprintf(&b, "because %s\n", e.Because)
+	for _, text := range e.Open {
+		fmt.Fprintf(&b, "without an answer, sent before it or after: %s\n", text)
 	}
 	return b.String()
 }

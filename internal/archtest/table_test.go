@@ -54,6 +54,8 @@ var table = map[string]row{
 		ours:    []string{"engine", "engine/pump", "scenarios", "sim", "store"},
 		modules: []string{"github.com/goccy/go-yaml"},
 	},
+	// Every state of a small world, of the pump and the store alone.
+	"sim/explore": {ours: []string{"engine/pump", "store", "store/memory"}},
 	"sim/mutants": {ours: []string{"internal/mutant"}},
 	"scenarios":   {},
 
