@@ -146,10 +146,18 @@ func (c *Client) send(ctx context.Context, rows []store.NewJob, out []Receipt) (
 		} else if !store.FaultOf(err).Transient() {
 			return errors.Join(errs, c.unsent(rows, open, err))
 		}
-		if end := clockx.Sleep(ctx, c.cfg.Clock, pause); end != nil {
+		if end := c.rest(ctx, pause); end != nil {
 			return errors.Join(errs, c.unsent(rows, open, fmt.Errorf("%w; the last answer was: %w", end, err)))
 		}
 	}
+}
+
+// rest waits; a handler that adds jobs does so in its own time.
+func (c *Client) rest(ctx context.Context, d time.Duration) error {
+	if t, ok := ctx.Value(timeKey{}).(Time); ok {
+		return t.Sleep(ctx, d)
+	}
+	return clockx.Sleep(ctx, c.cfg.Clock, d)
 }
 
 // try sends once.

@@ -141,7 +141,8 @@ func (e *Engine) Health() Health {
 // was called before.
 //
 // A group that halts does not end Run, for its siblings go on; Health tells.
-// Handlers see the values of ctx, but not its end.
+// Handlers see the values of ctx, but not its end; Now and Sleep go by the
+// engine's clock in them.
 func (e *Engine) Run(ctx context.Context) error {
 	if !e.started.CompareAndSwap(false, true) {
 		return ErrStarted
@@ -151,7 +152,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	var pumps sync.WaitGroup
 	for _, h := range e.hosts {
-		h.handlers = context.WithoutCancel(ctx)
+		h.handlers = WithTime(context.WithoutCancel(ctx), clockTime{h.clock})
 		pumps.Go(h.run)
 	}
 	deaf := e.listen()

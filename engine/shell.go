@@ -104,6 +104,13 @@ func (s *Shell) Marks() (halted bool, degraded uint8) { return s.mark.Halted, s.
 // Ended reports whether the pump sends nothing more.
 func (s *Shell) Ended() bool { return s.pump.Ended() }
 
+// Views appends the leases that the pump takes for its own to out, for whoever
+// watches it.
+func (s *Shell) Views(out []pump.View) []pump.View { return s.pump.Views(out) }
+
+// Snapshot returns what the pump knows, for whoever watches it.
+func (s *Shell) Snapshot() pump.Snapshot { return s.pump.Snapshot() }
+
 // Worker returns the identity of the pump in the store.
 func (s *Shell) Worker() string { return s.pump.Worker() }
 

@@ -141,7 +141,7 @@ func (k *Kit) Advance(d time.Duration) {
 // Take lets virtual time pass within a handler that the kit runs, as its work
 // would: leases are renewed, and its context ends if it runs into its timeout.
 // It returns after d, or at once when ctx ends, with the cause. It must be
-// called by the handler's own goroutine.
+// called by the handler's own goroutine. engine.Sleep does the same in a kit.
 func Take(ctx context.Context, d time.Duration) error {
 	w, ok := ctx.Value(worldKey{}).(*world)
 	if !ok {

@@ -70,6 +70,18 @@ func (w *world) pass(ctx context.Context, d time.Duration) {
 	w.kit.clock.Set(w.time())
 }
 
+// handlerTime makes the same time that of engine.Now and engine.Sleep.
+type handlerTime struct{ w *world }
+
+// Now implements engine.Time.
+func (h handlerTime) Now() time.Time { return h.w.time() }
+
+// Sleep implements engine.Time.
+func (h handlerTime) Sleep(ctx context.Context, d time.Duration) error {
+	h.w.pass(ctx, d)
+	return context.Cause(ctx)
+}
+
 // storeClock makes the same time that of the memory store.
 type storeClock struct{ w *world }
 
@@ -110,7 +122,7 @@ func (w *world) call(req store.Request) (store.Reply, error) {
 // which it may leave, but nothing else happens while it runs.
 func (w *world) Start(l store.Lease) {
 	w.push(func() {
-		ctx, cancel := context.WithCancelCause(context.WithValue(context.Background(), worldKey{}, w))
+		ctx, cancel := context.WithCancelCause(engine.WithTime(context.WithValue(context.Background(), worldKey{}, w), handlerTime{w}))
 		w.cancels[l.Key] = cancel
 		r := &running{world: w, lease: l, done: make(chan struct{})}
 		go w.runner.Run(ctx, l, w.kit.shell.Worker(), w.lease, r)
