@@ -56,8 +56,8 @@ type LinearOptions struct {
 	// transaction of their own, which is no call and so in no history: an
 	// attempt may then have succeeded unseen while its lease was held, unless
 	// its worker ever reported success for it, which an engine does not after a
-	// completion. Leave it off for a simulated world, whose handlers complete
-	// nothing.
+	// completion. Leave it off for a simulated world, in whose history
+	// completions are calls like others.
 	Completions bool
 }
 

@@ -50,12 +50,13 @@ const (
 	CallSweep
 	CallEnqueue
 	CallDo
-	CallForged // a copy of a renewal or a report that somebody altered on the way
+	CallForged   // a copy of a renewal or a report that somebody altered on the way
+	CallComplete // a success that a handler records in a transaction of its own: a Report of one row
 )
 
 // String returns the verb of the call.
 func (k CallKind) String() string {
-	if names := [...]string{"renewal", "report", "claim", "sweep", "enqueue", "command", "forged copy"}; int(k) < len(names) {
+	if names := [...]string{"renewal", "report", "claim", "sweep", "enqueue", "command", "forged copy", "completion"}; int(k) < len(names) {
 		return names[k]
 	}
 	return "call"

@@ -70,7 +70,7 @@ func (p *pumpBook) failed(k CallKind, node int64) {
 		p.dropLost()
 	case CallSweep:
 		p.sweepDue = node
-	case CallClaim, CallEnqueue, CallDo, CallForged:
+	case CallClaim, CallEnqueue, CallDo, CallForged, CallComplete:
 	}
 }
 

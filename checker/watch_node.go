@@ -136,7 +136,9 @@ func (p *pumpBook) renewAnswered(req *store.Renew, r *store.Renewed, sent, node 
 				h.abandonAt = min(h.abandonAt, node+int64(p.info.AbandonAfter))
 			}
 		case store.RenewLost:
-			h.lost, h.doubt = true, 0
+			if !h.completion.apart { // else its own success may be what ended it
+				h.lost, h.doubt = true, 0
+			}
 		case store.RenewBusy:
 			p.lanes[CallRenew].hold = node + p.retry
 		}

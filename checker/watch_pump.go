@@ -66,6 +66,8 @@ type hold struct {
 	sent  int64 // the own view counts from here
 	doubt int64 // a view that a jump of the wall clock ended is only in doubt until then
 
+	completion completion
+
 	running   bool
 	lost      bool // the own view is over, or a renewal was refused
 	cancel    bool // a renewal's answer carried a cancel
@@ -173,11 +175,16 @@ func (p *pumpBook) remove(key store.LeaseKey) {
 }
 
 // viewEnd is when the own view of h is over.
-func (p *pumpBook) viewEnd(h *hold) int64 { return max(h.sent+p.view, h.doubt) }
+func (p *pumpBook) viewEnd(h *hold) int64 {
+	if h.completion.apart {
+		return forever
+	}
+	return max(h.sent+p.view, h.doubt)
+}
 
 // keeps reports whether the lease of h is to be renewed.
 func (p *pumpBook) keeps(h *hold) bool {
-	return !h.lost && !h.abandoned && (p.phase != phaseDraining || h.owes())
+	return !h.lost && !h.abandoned && !h.completion.apart && (p.phase != phaseDraining || h.owes())
 }
 
 // over reports whether a drain has used up its time.

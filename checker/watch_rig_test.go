@@ -310,7 +310,7 @@ const (
 // TestWatch plays every case. Each invariant has a tricky legal one and two
 // that break it.
 func TestWatch(t *testing.T) {
-	cases := slices.Concat(rowCases, fenceCases, storeCases, handlerCases, callCases)
+	cases := slices.Concat(rowCases, fenceCases, storeCases, handlerCases, completionCases, callCases)
 	for _, inv := range checker.Invariants() {
 		legal, illegal := 0, 0
 		for _, c := range cases {

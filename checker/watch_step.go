@@ -52,11 +52,11 @@ func (w *Watch) Returned(id PumpID, key store.LeaseKey, outcome store.Outcome, n
 	}
 	h.running = false
 	p.soon = min(p.soon, node) // a slot is free
-	h.owed = outcome.Kind()
+	h.owed = p.conclude(h, outcome.Kind(), node)
 	h.abandoned, h.abandonAt, h.timeoutAt = false, forever, forever
 	if p.phase == phaseDraining { // nothing is told of a handler that the drain has interrupted
 		h.owed, h.engine = store.EndRelease, true
-		if !p.info.ReleaseOnDrain {
+		if !p.info.ReleaseOnDrain || h.completion.done {
 			p.remove(key)
 			return
 		}
