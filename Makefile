@@ -7,18 +7,19 @@ MAKEFLAGS   += --no-print-directory
 GO          ?= go
 
 # What `make ci` runs, in this order.
-CI_STEPS := lint race worlds twin mutants
+CI_STEPS := lint race worlds swarm twin mutants
 
 # Packages that live under simulation, where detlint allows no clock, goroutine,
 # chance or map order; and the files of engine that do.
-DET_PACKAGES := store store/memory store/rules history engine/pump checker sim
+DET_PACKAGES := store store/memory store/rules history engine/pump checker sim sim/finding sim/shrink sim/swarm sim/travel
 DET_ENGINE   := ^(shell|result)
 
 # Packages where goroutines live.
-RACE_PACKAGES := clockx engine store/memory cmd
+RACE_PACKAGES := clockx engine sim/simtest store/memory cmd
 
-# Random worlds of worlds and twin; random worlds, twins, and cases of each rapid test, of long.
+# Random worlds of worlds, plans of swarm, random worlds of twin; random worlds, twins, and cases of each rapid test, of long.
 WORLDS      ?= 5000
+GUIDED      ?= 3000
 SEEDS       ?= 200
 LONG_SEEDS  ?= 50000
 LONG_TWINS  ?= 10000
@@ -41,10 +42,11 @@ build: ## compile the programs into bin/
 	$(GO) build -o bin/ ./cmd/...
 
 .PHONY: test
-test: ## run the tests of the module, of its tools and of its benchmarks
+test: ## run the tests of the module, of its tools, of its benchmarks, and of pages in a browser
 	$(GO) test ./...
 	$(GO) -C tools test ./...
 	$(GO) -C bench test ./...
+	$(GO) -C browsertest test ./...
 
 .PHONY: ci
 ci: ## run what the tests leave out, timed: the steps named in CI_STEPS
@@ -62,6 +64,7 @@ golangci:
 	$(call tool,golangci-lint) run ./...
 	cd tools && $(call tool,golangci-lint) run --config ../.golangci.yml ./...
 	cd bench && $(call tool,golangci-lint) run --config ../.golangci.yml ./...
+	cd browsertest && $(call tool,golangci-lint) run --config ../.golangci.yml ./...
 
 .PHONY: detlint
 detlint:
@@ -73,18 +76,21 @@ vet:
 	$(GO) vet ./...
 	$(GO) -C tools vet ./...
 	$(GO) -C bench vet ./...
+	$(GO) -C browsertest vet ./...
 
 .PHONY: tidy
 tidy:
 	$(GO) mod tidy -diff
 	$(GO) -C tools mod tidy -diff
 	$(GO) -C bench mod tidy -diff
+	$(GO) -C browsertest mod tidy -diff
 
 .PHONY: fmt
 fmt: ## format the code
 	$(call tool,golangci-lint) fmt ./...
 	cd tools && $(call tool,golangci-lint) fmt --config ../.golangci.yml ./...
 	cd bench && $(call tool,golangci-lint) fmt --config ../.golangci.yml ./...
+	cd browsertest && $(call tool,golangci-lint) fmt --config ../.golangci.yml ./...
 
 .PHONY: race
 race: ## run the tests of the packages with goroutines under the race detector
@@ -95,6 +101,10 @@ worlds: ## play every scenario and many random worlds, and judge them
 	$(GO) run ./cmd/bwsim run --quiet
 	$(GO) run ./cmd/bwsim run --random --seeds $(WORLDS) --quiet --min-decided 70
 
+.PHONY: swarm
+swarm: ## search until everything on the must list is reached
+	$(GO) run ./cmd/bwsim swarm --guided --seeds $(GUIDED) --must
+
 .PHONY: twin
 twin: ## run every scenario and SEEDS random worlds twice, in unlike processes, and compare
 	$(GO) run ./cmd/bwsim run --twin --quiet
@@ -104,8 +114,10 @@ twin: ## run every scenario and SEEDS random worlds twice, in unlike processes, 
 mutants: ## plant every bug and see that the checker catches it
 	$(GO) run ./cmd/bwsim mutants
 
-# Our own golden tests have Golden in their names and a flag -update; those of
-# datadriven are renewed by its flag -rewrite.
+.PHONY: explore
+explore: ## visit every state of the small worlds: one fault, or two of a few kinds
+	$(GO) run ./cmd/bwsim explore one-fault fused pool batch release finish cancel timeout refused
+
 .PHONY: golden
 golden: ## renew the golden files; read the diff before you commit it
 	@own=$(call tests_with,flag[.]Bool.["]update["]); \
@@ -132,7 +144,13 @@ long: ## search for long: random worlds, twins, rapid tests; put the results int
 	$(GO) test ./checker ./clockx ./engine/pump ./history ./sim/... ./store/memory -count=1 -timeout 0 -rapid.checks=$(LONG_CHECKS)
 	$(GO) test ./store/sqlite ./store/postgres -count=1 -timeout 0 -rapid.checks=$(LONG_SQL_CHECKS)
 	$(GO) test ./store/postgres -run Crowd -count=1 -crowd 60s
+	$(MAKE) long-explore
 	$(MAKE) long-pgbouncer
+
+.PHONY: long-explore
+long-explore: ## visit every state of the big worlds, and find the planted bugs without a seed
+	$(GO) run ./cmd/bwsim explore two-jobs two-faults-fused two-faults
+	$(GO) run ./cmd/bwsim explore --mutants --at-least 45
 
 .PHONY: long-pgbouncer
 long-pgbouncer: ## run the contract of stores through a PgBouncer, which must be installed

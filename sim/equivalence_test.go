@@ -13,8 +13,8 @@ import (
 // outcome of an attempt depends on the job and the attempt alone, so that how
 // work is shared out cannot matter.
 func pristine(seed uint64) *Scenario {
-	sc := Random(seed)
-	sc.Level, sc.Timeline = Pristine, nil
+	sc := RandomOf(seed, Adversarial)
+	sc.Level, sc.Timeline, sc.Early = Adversarial, nil, true
 	sc.For = 30 * sc.For
 	sc.Net.Hints = "all"
 	for i := range sc.Nodes {

@@ -27,13 +27,15 @@ type probe struct {
 func (w *world) addProbes() {
 	w.probes = make([]probe, len(w.sc.Expect.Health))
 	for i, x := range w.sc.Expect.Health {
-		w.push(event{at: int64(x.At), kind: evProbe, ref: int32(i)})
+		w.expect(event{at: int64(x.At), kind: evProbe, ref: int32(i)})
 	}
 }
 
 func (w *world) probe(e event) {
+	w.coming--
 	n := w.nodeNamed(w.sc.Expect.Health[e.ref].Node)
 	w.probes[e.ref] = probe{taken: true, up: n.up, health: n.health()}
+	w.settle()
 }
 
 // judge holds what came out against what the author expects.
@@ -150,6 +152,11 @@ func (w *world) result(o Options) *Result {
 	rows := make([]*store.Job, 0, len(w.jobs))
 	w.store.Each(func(j *store.Job) bool { rows = append(rows, j); return true })
 	w.lastLook()
+	if w.own != nil && !w.foul {
+		w.look()
+		w.alarmed(w.own.End())
+	}
+	w.watch.clocks()
 	w.watch.End(w.now, rows)
 	r.Jobs = make([]JobResult, 0, len(w.jobs))
 	for i := range w.jobs {
@@ -162,7 +169,9 @@ func (w *world) result(o Options) *Result {
 	}
 	w.trace.word(w.events, uint64(len(rows)))
 	r.TraceHash = w.trace.hash
-	r.Violations = slices.Concat(w.found, w.watch.Violations(), w.expectations(r.Jobs))
+	live, late := w.finished()
+	r.Live, r.Idle = live, w.unstruck()
+	r.Violations = slices.Concat(w.found, w.watch.Violations(), w.alarms, late, w.pristine(r), w.expectations(r.Jobs))
 	r.weigh()
 	return r
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"backwave/checker"
 	"backwave/store"
 )
 
@@ -14,9 +15,9 @@ type striker interface {
 	strike(w *world, f *flight, delay int64, lost bool) (int64, bool)
 }
 
-func (f OnCall) plan(w *world, _ int32) { w.waitFor(f.Pump, f.Call, f.Nth, f) }
-func (f Aim) plan(w *world, _ int32)    { w.waitFor(f.Pump, f.Call, f.Nth, f) }
-func (f Forge) plan(w *world, _ int32)  { w.waitFor(f.Pump, f.Call, f.Nth, f) }
+func (f OnCall) plan(w *world, i int32) { w.waitFor(f.Pump, f.Call, hit{f.Nth, f, i}) }
+func (f Aim) plan(w *world, i int32)    { w.waitFor(f.Pump, f.Call, hit{f.Nth, f, i}) }
+func (f Forge) plan(w *world, i int32)  { w.waitFor(f.Pump, f.Call, hit{f.Nth, f, i}) }
 func (OnEnqueue) plan(*world, int32)    {} // looked up at the send
 
 func (OnCall) happen(*world, int32, bool)    {}
@@ -24,13 +25,13 @@ func (OnEnqueue) happen(*world, int32, bool) {}
 func (Aim) happen(*world, int32, bool)       {}
 func (Forge) happen(*world, int32, bool)     {}
 
-// waitFor makes x strike the nth call of a kind by a pump.
-func (w *world) waitFor(a Address, call string, nth int, x striker) {
+// waitFor makes x strike a call of a kind by a pump.
+func (w *world) waitFor(a Address, call string, x hit) {
 	n := w.nodeNamed(a.Node)
 	k := slices.IndexFunc([]string{"renew", "report", "claim", "sweep"}, func(s string) bool { return s == call })
 	for s := range n.slots {
 		if (a.Group == "" || w.groups[n.slots[s].group].name == a.Group) && n.slots[s].pump == a.Pump {
-			n.slots[s].hits[k] = append(n.slots[s].hits[k], hit{nth, x})
+			n.slots[s].hits[k] = append(n.slots[s].hits[k], x)
 			return
 		}
 	}
@@ -45,6 +46,10 @@ func (f OnEnqueue) strike(w *world, c *flight, delay int64, lost bool) (int64, b
 }
 
 func (f Aim) strike(w *world, c *flight, delay int64, lost bool) (int64, bool) {
+	if f.At == "sweep" {
+		c.awaits, c.off = true, int64(f.Off)
+		return delay, lost
+	}
 	return w.aimed(c, f, delay), lost
 }
 
@@ -62,15 +67,18 @@ func (w *world) disturb(f *flight, do string, by time.Duration, delay int64, los
 		f.lose = true
 	case "delay-request":
 		delay += int64(by)
+		w.trouble(w.now + delay)
 		w.seen.reach(sawLateRequest)
 	case "delay-reply":
 		f.extra += by
+		w.trouble(w.now + delay + int64(f.extra))
 		w.seen.reach(sawLateReply)
 	case "double":
 		if w.log != nil {
 			w.log.Doubled(w.now, uint64(f.call.Ghost))
 		}
 		w.seen.reach(sawDoubled)
+		w.trouble(w.now + delay + int64(by))
 		w.launch(*f, delay+int64(by))
 	}
 	return delay, lost
@@ -115,5 +123,38 @@ func (w *world) aimed(f *flight, a Aim, delay int64) int64 {
 		return delay
 	}
 	w.seen.reach(sawAimed)
+	w.reachAimed(f, a.At)
+	w.trouble(at + int64(a.Off))
 	return at + int64(a.Off) - w.now
+}
+
+// ambushed is a call that lies in wait for the next sweep.
+type ambushed flight
+
+// spring lets the calls that lie in wait for a sweep go. Those that are to come
+// before it are put in front of it, which is then carried out after them; it
+// reports whether there were any.
+func (w *world) spring(e event, f *flight) (before bool) {
+	if f.call.Kind != checker.CallSweep || len(w.ambush) == 0 {
+		return false
+	}
+	all := w.ambush
+	w.ambush = nil
+	for i := range all {
+		a := flight(all[i])
+		w.seen.reach(sawAimed)
+		w.reachAimed(&a, "sweep")
+		w.trouble(w.now + max(0, a.off))
+		a.awaits = false
+		if a.off < 0 {
+			before = true
+			w.launch(a, 0)
+			continue
+		}
+		w.launch(a, a.off)
+	}
+	if before {
+		w.push(event{at: w.now, kind: evApply, ref: e.ref, gen: e.gen})
+	}
+	return before
 }

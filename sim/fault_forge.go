@@ -46,6 +46,7 @@ func (w *world) forge(f *flight, x Forge) {
 	c.Ghost, c.Leases = checker.Ghost(w.serial), make([]checker.Ghost, rows)
 	w.seen.reach(sawForged)
 	w.watch.Sent(&c)
+	w.trouble(w.now + int64(x.After))
 	w.launch(flight{call: &c, host: f.host, job: -1, act: -1}, int64(x.After))
 }
 

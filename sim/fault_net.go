@@ -27,6 +27,7 @@ func (f Partition) happen(w *world, _ int32, begin bool) {
 
 func (f Slow) happen(w *world, _ int32, begin bool) {
 	w.among(f.Nodes, func(n *node) { n.slowness += time.Duration(sign(begin)) * f.By })
+	w.trouble(w.now + 2*int64(f.By)) // what is under way arrives that much later
 }
 
 func (f StoreError) happen(w *world, i int32, begin bool) {

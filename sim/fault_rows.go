@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"maps"
 	"slices"
 
 	"backwave/store"
@@ -12,7 +13,8 @@ type snapshot struct {
 	fault int32
 	taken int64 // true time
 	store *memory.Store
-	seq   uint64 // position of the history
+	pause map[string]bool // queues
+	seq   uint64          // position of the history
 }
 
 func (f Damage) plan(w *world, i int32) { w.schedule(i, f.At, 0) }
@@ -56,7 +58,7 @@ func (f Forget) happen(w *world, i int32, begin bool) {
 		w.forget(i, f)
 		return
 	}
-	s := snapshot{fault: i, taken: w.now, store: w.store.Clone((*storeTime)(w))}
+	s := snapshot{fault: i, taken: w.now, store: w.store.Clone((*storeTime)(w)), pause: maps.Clone(w.paused)}
 	if w.log != nil {
 		s.seq = w.log.Seq()
 	}
@@ -71,10 +73,10 @@ func (w *world) forget(i int32, f Forget) {
 	w.snapshots = slices.Delete(w.snapshots, k, k+1)
 	for k := range w.snapshots {
 		if s := &w.snapshots[k]; s.taken > was.taken {
-			s.store, s.seq = was.store.Clone((*storeTime)(w)), was.seq
+			s.store, s.pause, s.seq = was.store.Clone((*storeTime)(w)), maps.Clone(was.pause), was.seq
 		}
 	}
-	w.store = was.store
+	w.store, w.paused = was.store, was.pause
 	for k := range w.jobs { // who holds a row now is no matter of the past
 		j := &w.jobs[k]
 		w.store.Unhold(j.id)
@@ -88,6 +90,7 @@ func (w *world) forget(i int32, f Forget) {
 	var rows []*store.Job
 	w.store.Each(func(j *store.Job) bool { rows = append(rows, j); return true })
 	w.watch.Forgot(rows, w.now)
+	w.recount()
 	w.audits = len(w.store.Audits())
 	if w.log != nil {
 		w.log.Forgot(w.now, was.seq)

@@ -25,6 +25,13 @@ type run struct {
 	ends   int64 // when it will; never for a hang
 	stood  int64 // how long its node had stood still when ends was set
 	begun  int64
+
+	co    Coroutine     // a handler in Go; nil for a script
+	err   error         // with which it goes on
+	calls int           // that it has made
+	call  Need          // that it was frozen in
+	blow  blow          // what else happens to that
+	dies  time.Duration // its node crashes when it would go on, for so long; 0 = it does not
 }
 
 // due returns when r ends, counting how long its node has stood still since
@@ -43,7 +50,9 @@ func (h *host) Start(l store.Lease) {
 	i := w.newRun()
 	r := &w.runs[i]
 	*r = run{host: h, key: l.Key, lease: h.known[l.Key], job: j, gen: r.gen, begun: w.now, script: w.script(j, l.Key.Attempt), stood: h.n.stood}
+	w.meets(h, j)
 	h.runs = append(h.runs, i)
+	w.prompt.taken(h)
 	w.trace.start(h, l.Key)
 	w.watch.Started(h.id, l.Key, l.Name, r.lease, int64(h.node))
 	w.jobs[j].starts++
@@ -51,6 +60,10 @@ func (h *host) Start(l store.Lease) {
 		w.seen.reach(sawRetry)
 	}
 	w.tellPump(h, "starts %s, attempt %d", w.jobs[j].name, l.Key.Attempt)
+	if w.own != nil {
+		w.startOwn(h, i, l)
+		return
+	}
 	switch r.script.End {
 	case "unknown", "undecodable": // found out before the handler runs
 		r.ends = w.now
@@ -81,6 +94,11 @@ func (w *world) newRun() int32 {
 }
 
 func (w *world) dropRun(i int32) {
+	if c := w.runs[i].co; c != nil {
+		c.Drop()
+		w.afoot--
+	}
+	w.jobs[w.runs[i].job].running--
 	w.runs[i] = run{gen: w.runs[i].gen + 1}
 	w.idle = append(w.idle, i)
 }
@@ -105,6 +123,12 @@ func (h *host) Cancel(key store.LeaseKey, why pump.Reason) {
 		w.jobs[r.job].told = append(w.jobs[r.job].told, why.String())
 		w.seen.reach(sawTold + situation(why))
 		w.tellPump(h, "tells %s, attempt %d, to stop: %s", w.jobs[r.job].name, key.Attempt, why)
+		if r.co != nil {
+			if r.co.Cancel(why) {
+				w.wakeRun(i, w.now, ErrTold)
+			}
+			return
+		}
 		if r.script.OnCancel == "ignore" {
 			return
 		}
@@ -154,6 +178,8 @@ func (w *world) returned(e event) {
 	}
 	h.runs = slices.DeleteFunc(h.runs, func(i int32) bool { return i == e.ref })
 	w.dropRun(e.ref)
+	w.prompt.freed(h)
+	w.prompt.returned(job)
 	w.effects(job, key)
 	res := resultOf(script, obeys, told)
 	w.tellPump(h, "%s, attempt %d, returns: %s", w.jobs[job].name, key.Attempt, describe(script, obeys))

@@ -13,6 +13,7 @@ const (
 	streamClient
 	streamStall
 	streamJitter
+	streamOutside
 )
 
 // mix is the finalizer of the splitmix64 generator.

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -21,16 +22,28 @@ type flight struct {
 	gen     uint32
 	extra   time.Duration // added to the answer's way
 	lose    bool          // the answer is lost
+	awaits  bool          // it is to arrive with a sweep, off after it
+	off     int64
 	reply   store.Reply
 	leases  []checker.Ghost
 	err     error
 	applied bool
+
+	// Of a call of a handler in Go:
+	own     bool
+	run     int32
+	runGen  uint32
+	effect  func()                // of a commit, if it is carried out
+	got     func(*store.Enqueued) // of an enqueue: takes the answer
+	refused bool                  // it is to fail
+	dies    time.Duration         // the node crashes once it is applied, for so long; 0 = it does not
 }
 
 // hit is something that happens to the nth call of a kind by a pump.
 type hit struct {
 	nth   int
 	fault striker
+	index int32 // into the timeline
 }
 
 // netState is what is wrong with network and store at the moment.
@@ -79,22 +92,44 @@ func (h *host) Call(op pump.Op, req store.Request) {
 	if w.log != nil {
 		w.log.Sent(w.now, w.serial, h.worker, req)
 	}
-	who := uint64(n.index)<<32 | uint64(h.slot)<<8 | uint64(k)
 	f := flight{call: c, op: op, host: h, job: -1, act: -1, nth: nth}
-	delay := w.way(streamRequest, who, uint64(nth), 0) + int64(n.slowness+w.net.slow)
-	f.extra = time.Duration(w.way(streamReply, who, uint64(nth), 0))
+	delay := w.way(streamRequest, h.who(), uint64(nth), uint64(k)) + int64(n.slowness+w.net.slow)
+	f.extra = time.Duration(w.way(streamReply, h.who(), uint64(nth), uint64(k)))
 	lost := n.cut[0] > 0
 	for _, x := range n.slots[h.slot].hits[k] {
 		if x.nth == nth {
+			w.landed[x.index] = true
+			w.trouble(w.now)
 			delay, lost = x.fault.strike(w, &f, delay, lost)
 		}
 	}
-	if lost {
+	switch {
+	case lost:
 		w.lose(&f)
-		return
+	case f.awaits:
+		w.ambush = append(w.ambush, ambushed(f))
+	default:
+		w.launch(f, delay)
 	}
-	w.launch(f, delay)
 }
+
+// who stands for h through all its starts in what is drawn for it: a hash of
+// its address, which stays the same when other nodes come and go.
+func (h *host) who() uint64 { return h.n.slots[h.slot].who }
+
+// sender stands for whoever sent f in what is drawn for it.
+func (w *world) sender(f *flight) uint64 {
+	switch {
+	case f.host != nil:
+		return f.host.who()
+	case f.job >= 0:
+		return text(w.jobs[f.job].name)
+	}
+	return command(f.call.Req.(*store.Do).Command)
+}
+
+// command stands for what an operator asks for in what is drawn for it.
+func command(c store.Command) uint64 { return text(fmt.Sprintf("%T%v", c, c)) }
 
 // newCall returns a call out of a slab: a world makes a hundred thousand.
 func (w *world) newCall() *checker.Call {
@@ -170,6 +205,7 @@ func (w *world) land(i int32) {
 
 // lose books a request that will never reach the store.
 func (w *world) lose(f *flight) {
+	w.watch.lost(f.call, false)
 	w.seen.reach(sawLostRequest)
 	if w.log != nil && f.call.Kind != checker.CallForged {
 		w.log.Lost(w.now, uint64(f.call.Ghost))
@@ -185,17 +221,29 @@ func (w *world) apply(e event) {
 	}
 	switch {
 	case w.net.outage > 0, n != nil && n.cut[0] > 0, w.genuine(f.call):
+		if f.own {
+			w.afoot--
+		}
 		w.lose(f)
 		w.land(e.ref)
 		return
 	case len(w.net.stall) > 0:
-		late := draw(w.seed, streamStall, uint64(f.call.Pump), uint64(f.call.Kind), uint64(f.nth)) % uint64(time.Millisecond)
+		late := draw(w.seed, streamStall, w.sender(f), uint64(f.call.Kind), uint64(f.nth)) % uint64(time.Millisecond)
 		w.push(event{at: slices.Max(w.net.stall) + int64(late), kind: evApply, ref: e.ref, gen: e.gen})
 		w.seen.reach(sawStall)
 		return
+	case w.spring(e, f):
+		return
 	}
+	f = &w.calls[e.ref] // others may have been launched
 	w.commit(f)
 	f = &w.calls[e.ref]
+	if f.own {
+		w.afoot--
+		w.carriedOut(f)
+	} else if len(w.store.Changes()) > 0 {
+		w.look()
+	}
 	if f.lose || f.call.Kind == checker.CallForged || (n != nil && n.cut[1] > 0) {
 		w.lostReply(f)
 		w.land(e.ref)
@@ -225,7 +273,9 @@ func (w *world) commit(f *flight) {
 	f.reply, f.err = w.store.Apply(f.call.Req)
 	f.applied = f.err == nil
 	changes := w.store.Changes()
-	w.changed(f, changes)
+	w.changed(changes)
+	w.commanded(f)
+	w.reachCommit(f.reply, changes)
 	if f.call.Kind == checker.CallDo {
 		w.audits = len(w.store.Audits())
 	}
@@ -250,7 +300,7 @@ func (w *world) commit(f *flight) {
 
 // refuse returns the error that the store's troubles give f, nil for none.
 func (w *world) refuse(f *flight) error {
-	if w.net.refuse > 0 {
+	if w.net.refuse > 0 || f.refused {
 		return injected(store.FaultConnection)
 	}
 	if f.host == nil {
@@ -276,7 +326,7 @@ func (s *StoreError) hits(f *flight) bool {
 }
 
 func callName(k checker.CallKind) string {
-	return [...]string{"renew", "report", "claim", "sweep", "enqueue", "do", "forged"}[k]
+	return [...]string{"renew", "report", "claim", "sweep", "enqueue", "do", "forged", "commit"}[k]
 }
 
 // UnknownError is what a fatal fault of the store looks like: nothing an
@@ -294,10 +344,15 @@ func injected(f store.Fault) error {
 }
 
 func (w *world) lostReply(f *flight) {
+	w.watch.lost(f.call, true)
 	if f.call.Kind == checker.CallForged || f.err != nil {
 		return
 	}
-	w.seen.reach(sawLostReply + situation(f.call.Kind))
+	if f.call.Kind == checker.CallComplete {
+		w.seen.reach(sawHandlerLost)
+	} else {
+		w.seen.reach(sawLostReply + situation(f.call.Kind))
+	}
 	if f.host != nil {
 		w.tellPump(f.host, "will not hear the answer to its %s: the reply is lost", callName(f.call.Kind))
 	}
@@ -337,6 +392,10 @@ func (w *world) deliver(e event) {
 		} else {
 			w.log.Answered(w.now, uint64(f.call.Ghost), f.reply)
 		}
+	}
+	if f.own {
+		w.answered(&f)
+		return
 	}
 	h.shell.Answered(f.op, f.reply, f.err)
 	h.after()

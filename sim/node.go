@@ -40,6 +40,7 @@ type node struct {
 type slot struct {
 	group int
 	pump  int
+	who   uint64   // hash of its address, for what is drawn for it
 	hits  [4][]hit // what happens to calls of a kind, by number of the call
 }
 
@@ -70,7 +71,7 @@ func (w *world) addNodes() {
 			if len(spec.Groups) == 0 || contains(spec.Groups, w.groups[g].name) {
 				n.groups = append(n.groups, g)
 				for p := range w.groups[g].pumps {
-					n.slots = append(n.slots, slot{group: g, pump: p})
+					n.slots = append(n.slots, slot{group: g, pump: p, who: draw(text(spec.Name), 0, text(w.groups[g].name), uint64(p), 0)})
 				}
 			}
 		}
@@ -94,6 +95,7 @@ func (w *world) boot(n *node) {
 	if n.up {
 		return
 	}
+	w.trouble(w.now)
 	n.up, n.exiting, n.restart = true, false, 0
 	n.process++
 	n.fold = clockx.Fold{}
@@ -116,6 +118,7 @@ func (w *world) boot(n *node) {
 	}
 	for _, h := range n.hosts {
 		h.shell.Begin()
+		w.prompt.freed(h)
 		h.after()
 	}
 }
@@ -241,9 +244,17 @@ func (h *host) Wake(at pump.Time) {
 		h.w.timer.set(int32(h.id), never)
 		return
 	}
+	h.w.timer.set(int32(h.id), h.trueTime(at))
+}
+
+// trueTime returns the true time at which node time will be at, if nothing bends
+// a clock before; never if the clock stands.
+func (h *host) trueTime(at pump.Time) int64 {
+	if at == pump.Never {
+		return never
+	}
 	n := h.n
-	due := n.mono.when(n.monoAt+int64(at)-n.fold.Now, h.w.now)
-	h.w.timer.set(int32(h.id), due)
+	return n.mono.when(n.monoAt+int64(at)-n.fold.Now, h.w.now)
 }
 
 // rearm sets the timers of n again after its monotonic clock was bent.
@@ -259,6 +270,7 @@ func (w *world) rearm(n *node) {
 func (h *host) Note(a pump.Action) {
 	w := h.w
 	w.trace.note(h, a)
+	w.watch.noted(h, a)
 	switch a := a.(type) {
 	case pump.Degraded:
 		w.seen.reach(sawDegraded)
@@ -289,6 +301,7 @@ func (w *world) crash(n *node, restart time.Duration) {
 	if !n.up {
 		return
 	}
+	w.trouble(w.now)
 	for _, h := range n.hosts {
 		h.dead = true
 		w.timer.set(int32(h.id), never)
@@ -360,6 +373,7 @@ func (w *world) exit(e event) {
 func (w *world) stop(n *node) {
 	if n.still == 0 {
 		n.stillAt = w.now
+		w.watch.still(n, true)
 	}
 	n.still++
 }
@@ -372,6 +386,7 @@ func (w *world) resume(n *node) {
 		return
 	}
 	n.stood += w.now - n.stillAt
+	w.watch.still(n, false)
 	for _, e := range n.waiting {
 		e.at = w.now
 		w.push(e)

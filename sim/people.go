@@ -25,8 +25,15 @@ type job struct {
 	renews  int
 	ended   int64 // true time of the last terminal transition
 	plain   int
-	guard   int // highest attempt that wrote under its token
+	closed  bool    // it has ended, or was refused
+	due     int64   // true time, by the plan
+	ready   int64   // true time at which it was really due
+	back    int64   // true time of the last return of a handler
+	running int     // handlers that have not returned
+	claims  []int64 // true times
+	guard   int     // highest attempt that wrote under its token
 	guarded int
+	hinted  uint64 // how often pumps were to be hinted at it
 }
 
 // defaultRun is how a handler behaves of which nothing is said.
@@ -35,6 +42,15 @@ var defaultRun = []Script{{For: time.Second}}
 // clientPatience is how long a client waits for an answer before it sends the
 // same enqueue again.
 const clientPatience = 5 * time.Second
+
+// patience is how long a client waits after its n-th send: after twenty in vain
+// each time twice as long, an hour at most.
+func patience(n int) time.Duration {
+	if n > 30 {
+		return time.Hour
+	}
+	return min(time.Hour, clientPatience<<max(0, n-20))
+}
 
 func (w *world) addJobs() {
 	n := 0
@@ -61,6 +77,9 @@ func (w *world) addJob(spec *Job, name string, at time.Duration) {
 	if spec.Payload > 0 {
 		n.Payload = make([]byte, spec.Payload)
 	}
+	if w.own != nil {
+		n.Payload = w.own.Payload(name)
+	}
 	if n.Name == "" {
 		n.Name = "work"
 	}
@@ -72,7 +91,8 @@ func (w *world) addJob(spec *Job, name string, at time.Duration) {
 		run = defaultRun
 	}
 	i := int32(len(w.jobs))
-	w.jobs = append(w.jobs, job{name: name, id: id, spec: spec, run: run, req: &store.Enqueue{Jobs: []store.NewJob{n}}})
+	w.jobs = append(w.jobs, job{name: name, id: id, spec: spec, run: run, req: &store.Enqueue{Jobs: []store.NewJob{n}}, due: int64(at + spec.In)})
+	w.open++
 	w.byName[name], w.byID[id] = i, i
 	w.push(event{at: int64(at), kind: evEnqueue, ref: i})
 }
@@ -84,7 +104,7 @@ func (w *world) enqueue(e event) {
 		return
 	}
 	w.sendEnqueue(e.ref)
-	w.push(event{at: w.now + int64(clientPatience), kind: evEnqueue, ref: e.ref})
+	w.push(event{at: w.now + int64(patience(j.sends)), kind: evEnqueue, ref: e.ref})
 }
 
 func (w *world) sendEnqueue(i int32) {
@@ -99,8 +119,10 @@ func (w *world) sendEnqueue(i int32) {
 	delay := w.way(streamClient, who, uint64(j.sends), 0) + int64(w.net.slow)
 	f.extra = time.Duration(w.way(streamClient, who, uint64(j.sends), 1))
 	lost := false
-	for _, t := range w.sc.Timeline {
+	for k, t := range w.sc.Timeline {
 		if o, ok := t.(OnEnqueue); ok && w.byName[o.Job] == i && max(1, o.Nth) == j.sends {
+			w.landed[k] = true
+			w.trouble(w.now)
 			delay, lost = o.strike(w, &f, delay, lost)
 		}
 	}
@@ -131,8 +153,8 @@ func (w *world) act(i int32, cmd store.Command, lost bool) {
 	w.actions[i]++
 	f.nth = w.actions[i]
 	f.lose = lost && f.nth == 1
-	f.extra = time.Duration(w.way(streamClient, uint64(i), uint64(f.nth), 3))
-	w.launch(f, w.way(streamClient, uint64(i), uint64(f.nth), 2))
+	f.extra = time.Duration(w.way(streamClient, command(cmd), uint64(f.nth), 3))
+	w.launch(f, w.way(streamClient, command(cmd), uint64(f.nth), 2))
 }
 
 // answerPeople lets an answer reach a client or an operator.
@@ -157,6 +179,7 @@ func (w *world) answerPeople(f *flight) {
 		j := &w.jobs[f.job]
 		if r.Rows[0].Status != store.EnqueueBusy {
 			j.acked = true
+			w.refused(j, r.Rows[0].Status)
 		}
 		w.say("client", "has %s enqueued: %s", j.name, r.Rows[0].Status)
 	case *store.Done:
@@ -169,19 +192,19 @@ func (w *world) answerPeople(f *flight) {
 }
 
 // changed books what a commit did to jobs, for people and for hints.
-func (w *world) changed(f *flight, changes []memory.Change) {
+func (w *world) changed(changes []memory.Change) {
 	for i := range changes {
 		before, after := &changes[i].Before, &changes[i].After
 		k := w.byID[after.ID]
 		j := &w.jobs[k]
-		if after.State.Terminal() && before.State != after.State {
-			j.ended = w.now
+		if before.State != after.State {
+			w.moved(j, before, after)
 		}
 		if w.story != nil && before.State != after.State {
 			w.say("store", "%s: %s", j.name, transition(before, after))
 		}
 		if after.State == store.Scheduled && before.State != store.Executing && (before.State != after.State) {
-			w.hint(after.Queue, f)
+			w.hint(j, after.Queue)
 		}
 	}
 }
@@ -210,12 +233,13 @@ func clockOf(i store.Instant) string {
 	return time.Duration(int64(i)*1000 - epoch).Round(time.Millisecond).String()
 }
 
-// hint tells the pumps that serve queue, as the network lets it.
-func (w *world) hint(queue string, f *flight) {
+// hint tells the pumps that serve queue of j, as the network lets it.
+func (w *world) hint(j *job, queue string) {
 	mode := w.sc.Net.Hints
 	if mode == "none" {
 		return
 	}
+	j.hinted++
 	for _, n := range w.nodes {
 		if !n.up {
 			continue
@@ -224,11 +248,11 @@ func (w *world) hint(queue string, f *flight) {
 			if h.dead || !contains(h.group.queues, queue) {
 				continue
 			}
-			x := draw(w.seed, streamHint, uint64(f.call.Ghost), uint64(h.id), 0)
+			x := draw(w.seed, streamHint, h.who(), text(j.name), 2*j.hinted)
 			if mode == "some" && x%2 == 0 {
 				continue
 			}
-			at := w.now + w.way(streamHint, uint64(f.call.Ghost), uint64(h.id), 1)
+			at := w.now + w.way(streamHint, h.who(), text(j.name), 2*j.hinted+1)
 			if mode == "late" {
 				d := w.sc.Net.HintDelay
 				if d == 0 {

@@ -20,6 +20,8 @@ const (
 	evFault                    // ref: index into the timeline; step: which part of it
 	evEnqueue                  // ref: job; its client sends, or sends again
 	evProbe                    // ref: index into the expectations of health
+	evHandler                  // ref: run; its handler in Go goes on
+	evOutside                  // ref: index into outs; step: its request, or the answer
 )
 
 // event is one entry of the world's queue.

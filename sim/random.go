@@ -35,35 +35,87 @@ func (d *dice) span(lo, hi time.Duration) time.Duration {
 
 func pick[T any](d *dice, list ...T) T { return list[d.upTo(len(list))] }
 
+// extent is how big a random world is. Most are small: a bug shows in few jobs
+// and nodes if it shows at all, and a small world costs a hundredth of a big one.
+type extent struct {
+	nodes, jobs [2]int // least and most
+	pool        int    // most handlers at once, per pump
+	leases      [2]int // how long the world lasts, in leases
+	work        int    // handlers last up to twice a lease, divided by this
+}
+
+var (
+	small  = extent{nodes: [2]int{1, 4}, jobs: [2]int{1, 16}, pool: 4, leases: [2]int{6, 14}, work: 1}
+	medium = extent{nodes: [2]int{1, 8}, jobs: [2]int{5, 60}, pool: 8, leases: [2]int{6, 10}, work: 1}
+	large  = extent{nodes: [2]int{2, 20}, jobs: [2]int{20, 400}, pool: 16, leases: [2]int{4, 8}, work: 4}
+	huge   = extent{nodes: [2]int{2, 20}, jobs: [2]int{400, 10_000}, pool: 50, leases: [2]int{4, 6}, work: 100}
+)
+
 // randomizer builds one random scenario.
 type randomizer struct {
 	dice
 	sc    *Scenario
+	size  extent
 	lease time.Duration // of the first group: what the others are measured by
+	heals bool          // every fault must heal
+	calm  bool          // nothing goes wrong
 }
 
-// Random returns a world of random size, timings and faults. Which kinds of
-// faults occur at all is part of the draw, so that rare combinations are not
-// drowned by common ones.
+// Random returns a world of random size, timings and faults: which kinds of
+// faults occur at all, and how hard they hit, is part of the draw, so that rare
+// combinations are not drowned by common ones. The level is drawn as well: one
+// world in ten is pristine, three are recoverable, and the others adversarial.
 func Random(seed uint64) *Scenario {
-	r := &randomizer{dice: dice{seed: mix(seed)}, sc: &Scenario{Name: fmt.Sprintf("random-%d", seed), Story: "A random world.", Level: Adversarial}}
+	d := dice{seed: mix(seed ^ 0x6c6576656c)}
+	return RandomOf(seed, pick(&d, Pristine, Recoverable, Recoverable, Recoverable, Adversarial, Adversarial, Adversarial, Adversarial, Adversarial, Adversarial))
+}
+
+// RandomOf is Random for one level.
+func RandomOf(seed uint64, level Level) *Scenario {
+	r := &randomizer{dice: dice{seed: mix(seed)}, heals: level != Adversarial, calm: level == Pristine}
+	r.sc = &Scenario{Name: fmt.Sprintf("random-%d", seed), Story: "A random world.", Level: level, Early: level != Adversarial}
+	r.extent()
 	r.groups()
 	r.nodes()
-	r.sc.For = time.Duration(r.between(6, 14)) * max(r.lease, 4*time.Second)
+	r.sc.For = time.Duration(r.between(r.size.leases[0], r.size.leases[1])) * max(r.lease, 4*time.Second)
 	r.net()
 	r.jobs()
 	r.dropUnused()
-	if !r.chance(10) {
+	if !r.calm && !r.chance(10) {
 		r.faults()
 	}
+	r.last()
 	return r.sc
 }
 
+func (r *randomizer) extent() {
+	switch n := r.upTo(200); {
+	case n < 1:
+		r.size = huge
+	case n < 10:
+		r.size = large
+	case n < 50:
+		r.size = medium
+	default:
+		r.size = small
+	}
+	r.lease = pick(&r.dice, time.Second, time.Second, 3*time.Second, 10*time.Second, 10*time.Second, 30*time.Second, time.Minute, time.Minute, 10*time.Minute, time.Hour, 6*time.Hour)
+}
+
+// last makes a world that promises that jobs get done last until that has to be
+// so.
+func (r *randomizer) last() {
+	if r.sc.Level == Adversarial {
+		return
+	}
+	bound, _ := Bound(r.sc)
+	r.sc.For = min(r.sc.For+bound, 365*24*time.Hour)
+}
+
 func (r *randomizer) groups() {
-	r.lease = pick(&r.dice, time.Second, 3*time.Second, 10*time.Second, 10*time.Second, 30*time.Second, time.Minute)
 	names := []string{"a", "b", "c"}[:r.between(1, 3)]
 	for g := range r.between(1, 2) {
-		c := pump.Config{LeaseDuration: r.lease, PoolSize: r.between(1, 4)}
+		c := pump.Config{LeaseDuration: r.lease, PoolSize: r.between(1, r.size.pool)}
 		if g == 1 {
 			c.LeaseDuration = pick(&r.dice, r.lease, 2*r.lease)
 		}
@@ -73,15 +125,11 @@ func (r *randomizer) groups() {
 			}
 		}
 		c.Weighted = r.chance(30)
-		c.MaintenanceInterval = min(5*time.Second, r.lease/time.Duration(r.between(1, 6)))
-		c.PollInterval = min(time.Second, r.lease/time.Duration(r.between(4, 20)))
-		if r.chance(25) {
-			c.MaxPollInterval = c.PollInterval * 8
-		}
+		r.rhythm(&c)
 		if r.chance(40) {
 			c.ClaimBatch, c.ReportBatch, c.SweepBatch = r.between(1, 3), r.between(1, 3), r.between(1, 3)
 		}
-		if r.chance(40) {
+		if r.chance(40) && !r.calm {
 			c.Timeouts = []pump.Timeout{{Name: "bounded", After: r.span(r.lease/4, 2*r.lease)}}
 			c.AbandonAfter = r.span(r.lease/2, 2*r.lease)
 		}
@@ -98,9 +146,27 @@ func (r *randomizer) groups() {
 	}
 }
 
+// rhythm draws how often a pump does what: by the lease, since a world of hours
+// that polls by the second is idle at great cost.
+func (r *randomizer) rhythm(c *pump.Config) {
+	c.MaintenanceInterval, c.PollInterval = r.lease/time.Duration(r.between(1, 6)), r.lease/time.Duration(r.between(4, 20))
+	if r.lease <= time.Minute {
+		c.MaintenanceInterval, c.PollInterval = min(5*time.Second, c.MaintenanceInterval), min(time.Second, c.PollInterval)
+	}
+	if r.chance(25) {
+		c.MaxPollInterval = c.PollInterval * 8
+	}
+	if r.chance(20) {
+		c.HeartbeatInterval = r.lease / time.Duration(r.between(4, 10))
+	}
+	if r.chance(20) {
+		c.OperationTimeout = min(c.LeaseDuration/time.Duration(r.between(7, 20)), 10*time.Second)
+	}
+}
+
 func (r *randomizer) nodes() {
 	clocks := r.chance(50)
-	for i := range r.between(1, 4) {
+	for i := range r.between(r.size.nodes[0], r.size.nodes[1]) {
 		n := Node{Name: fmt.Sprintf("n%d", i+1), Start: r.span(0, r.lease/4)}
 		if len(r.sc.Groups) == 2 && r.chance(30) {
 			n.Groups = []string{r.sc.Groups[r.upTo(2)].Name}
@@ -116,27 +182,38 @@ func (r *randomizer) nodes() {
 	}
 }
 
+// net draws the network. Where jobs must get done it is never slower than a
+// pump's patience: one message in so many is twenty times as slow.
 func (r *randomizer) net() {
 	r.sc.Net = Net{Latency: r.span(100*time.Microsecond, 5*time.Millisecond), Tail: pick(&r.dice, 0, 0, 20, 100)}
+	if r.heals {
+		for i := range r.sc.Groups {
+			r.sc.Net.Latency = min(r.sc.Net.Latency, r.sc.Groups[i].Config.Resolved().OperationTimeout/100)
+		}
+	}
 	r.sc.Net.Hints = pick(&r.dice, "all", "none", "some", "late", "doubled")
 }
 
 func (r *randomizer) jobs() {
-	queues := map[string]bool{}
 	var served []string
 	for _, g := range r.sc.Groups {
 		for _, q := range g.Config.Queues {
-			if !queues[q.Name] {
-				queues[q.Name] = true
+			if !slices.Contains(served, q.Name) {
 				served = append(served, q.Name)
 			}
 		}
 	}
 	unique := pick(&r.dice, 0, 20, 60)
-	for i := range r.between(1, 16) {
+	rush := r.chance(25) // all at once: slots are short
+	began := r.span(0, r.sc.For/2)
+	n := r.between(r.size.jobs[0], r.size.jobs[1])
+	for i := 0; n > 0; i++ {
 		j := Job{
 			ID: fmt.Sprintf("j%d", i+1), Name: pick(&r.dice, "work", "work", "bounded"), Queue: served[r.upTo(len(served))],
 			At: r.span(0, r.sc.For/2),
+		}
+		if rush {
+			j.At = began + r.span(0, r.lease/100)
 		}
 		if r.chance(15) {
 			j.In = r.span(0, r.lease)
@@ -150,7 +227,33 @@ func (r *randomizer) jobs() {
 		for range r.between(1, 3) {
 			j.Run = append(j.Run, r.script())
 		}
+		if i >= 12 && n > 4 { // the rest come in crowds
+			j.Unique, j.Count = "", r.between(1, n)
+			j.Every = r.span(0, r.sc.For/2) / time.Duration(j.Count)
+			j.At /= 2
+		}
+		n -= max(1, j.Count)
+		r.settle(&j)
 		r.sc.Jobs = append(r.sc.Jobs, j)
+	}
+}
+
+// settle makes a job end by itself, where that is promised.
+func (r *randomizer) settle(j *Job) {
+	if !r.heals {
+		return
+	}
+	for i := range j.Run {
+		s := &j.Run[i]
+		if s.End == "hang" || r.calm {
+			s.End = "ok"
+		}
+		if r.calm {
+			s.Output = 0
+		}
+	}
+	if last := &j.Run[len(j.Run)-1]; last.End == "snooze" {
+		last.End = "ok"
 	}
 }
 
@@ -167,12 +270,13 @@ func (r *randomizer) dropUnused() {
 }
 
 func (r *randomizer) script() Script {
-	s := Script{For: r.span(time.Millisecond, 2*r.lease), OnCancel: pick(&r.dice, "stop", "stop", "ok", "ignore"), StopIn: r.span(0, r.lease/4)}
+	lease := r.lease / time.Duration(r.size.work)
+	s := Script{For: r.span(time.Millisecond, 2*lease), OnCancel: pick(&r.dice, "stop", "stop", "ok", "ignore"), StopIn: r.span(0, r.lease/4)}
 	if r.chance(50) {
-		s.For = r.span(time.Millisecond, r.lease/4)
+		s.For = r.span(time.Millisecond, lease/4)
 	}
 	if r.chance(45) {
-		s.End = pick(&r.dice, Ends[r.upTo(len(Ends))], Ends[r.upTo(len(Ends))], "error", "discard")
+		s.End = pick(&r.dice, Ends[r.upTo(len(Ends))], Ends[r.upTo(len(Ends))], "error", "discard", "snooze")
 		s.After = r.span(0, r.lease)
 	}
 	if r.chance(5) {

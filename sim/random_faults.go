@@ -1,22 +1,27 @@
 package sim
 
 import (
+	"fmt"
 	"time"
 )
 
 // faults draws which kinds of faults this world knows, and how many of each.
 func (r *randomizer) faults() {
-	kinds := []func(){
-		r.crash, r.pause, r.suspend, r.drain, r.steps, r.drift, r.partition, r.slow, r.onCalls, r.onEnqueues,
-		r.aim, r.aimReport, r.forge, r.storeError, r.troubles, r.rows, r.forget, r.cancel, r.requeue, r.pauseQueue,
-	}
-	share := pick(&r.dice, 10, 25, 50)
-	for _, k := range kinds {
+	share, most := pick(&r.dice, 10, 25, 50), pick(&r.dice, 1, 3, 3, 6)
+	for _, k := range r.kinds() {
 		if r.chance(share) {
-			for range r.between(1, 3) {
+			for range r.between(1, most) {
 				k()
 			}
 		}
+	}
+}
+
+// kinds returns what adds a fault of each kind.
+func (r *randomizer) kinds() []func() {
+	return []func(){
+		r.crash, r.pause, r.suspend, r.drain, r.steps, r.drift, r.partition, r.slow, r.onCalls, r.onEnqueues,
+		r.aim, r.aimReport, r.aimRepeat, r.aimSweep, r.forge, r.storeError, r.troubles, r.rows, r.forget, r.cancel, r.requeue, r.pauseQueue,
 	}
 }
 
@@ -36,7 +41,15 @@ func (r *randomizer) some() []string {
 	return []string{r.node()}
 }
 
-func (r *randomizer) job() string { return r.sc.Jobs[r.upTo(len(r.sc.Jobs))].ID }
+func (r *randomizer) job() string { return r.oneOf(&r.sc.Jobs[r.upTo(len(r.sc.Jobs))]) }
+
+// oneOf names one of the jobs that j stands for.
+func (r *randomizer) oneOf(j *Job) string {
+	if j.Count <= 1 {
+		return j.ID
+	}
+	return fmt.Sprintf("%s-%d", j.ID, r.between(1, j.Count))
+}
 
 func (r *randomizer) pump() Address {
 	n := r.sc.Nodes[r.upTo(len(r.sc.Nodes))]
@@ -51,7 +64,7 @@ func (r *randomizer) pump() Address {
 }
 
 func (r *randomizer) restart() time.Duration {
-	if r.chance(20) {
+	if !r.heals && r.chance(20) {
 		return 0
 	}
 	return r.span(10*time.Millisecond, r.lease)
@@ -62,7 +75,15 @@ func (r *randomizer) pause() { r.add(Pause{At: r.when(), Node: r.node(), For: r.
 func (r *randomizer) suspend() {
 	r.add(Suspend{At: r.when(), Node: r.node(), For: r.long()})
 }
-func (r *randomizer) drain() { r.add(Drain{At: r.when(), Node: r.node(), Restart: r.restart()}) }
+
+// drain mostly finds no call under way. Behind a slow network it does.
+func (r *randomizer) drain() {
+	d := Drain{At: r.when(), Node: r.node(), Restart: r.restart()}
+	r.add(d)
+	if r.chance(40) {
+		r.add(Slow{At: max(0, d.At-r.span(0, r.lease/10)), For: r.long(), Nodes: []string{d.Node}, By: r.span(time.Microsecond, r.lease/14)})
+	}
+}
 
 func (r *randomizer) steps() {
 	by := r.span(0, 4*r.lease) - 2*r.lease
@@ -115,6 +136,21 @@ func (r *randomizer) aimReport() {
 	r.silence(p, "renew", r.between(1, 3), 14)
 }
 
+// aimRepeat makes a claim whose answer is lost come again when its leases are
+// over.
+func (r *randomizer) aimRepeat() {
+	p, nth := r.pump(), r.between(1, 6)
+	r.add(OnCall{Pump: p, Call: "claim", Nth: nth, Do: "lose-reply"})
+	r.add(Aim{Pump: p, Call: "claim", Nth: nth + 1, At: "expiry", Off: time.Duration(r.between(-1, 1)) * time.Microsecond})
+	r.silence(p, "claim", nth+2, 12)
+}
+
+// aimSweep lets a call meet a sweep: they come together or just one after the
+// other.
+func (r *randomizer) aimSweep() {
+	r.add(Aim{Pump: r.pump(), Call: pick(&r.dice, "renew", "report", "report", "claim", "sweep"), Nth: r.between(1, 6), At: "sweep", Off: time.Duration(r.between(-1, 1)) * time.Microsecond})
+}
+
 func (r *randomizer) silence(p Address, call string, from, n int) {
 	for i := range n {
 		r.add(OnCall{Pump: p, Call: call, Nth: from + i, Do: "lose-request"})
@@ -139,6 +175,9 @@ func (r *randomizer) storeError() {
 		s.Nodes = []string{r.node()}
 	}
 	r.add(s)
+	if class == "fatal" && r.heals { // what has halted for good runs again after a restart
+		r.add(Crash{At: min(s.At+s.For+r.span(0, r.lease), r.sc.For), Node: s.Nodes[0], Restart: r.restart()})
+	}
 }
 
 func (r *randomizer) troubles() {
@@ -157,7 +196,13 @@ func (r *randomizer) rows() {
 		r.add(Damage{At: r.when(), Job: r.job()})
 		return
 	}
-	r.add(Hold{At: r.when(), Job: r.job(), For: r.long()})
+	j := &r.sc.Jobs[r.upTo(len(r.sc.Jobs))]
+	r.add(Hold{At: pick(&r.dice, r.when(), r.young(j)), Job: r.oneOf(j), For: r.long()})
+}
+
+// young is a time when there is still something to be done for j.
+func (r *randomizer) young(j *Job) time.Duration {
+	return min(j.At+r.span(0, j.In+2*r.lease), r.sc.For)
 }
 
 func (r *randomizer) forget() {
@@ -173,9 +218,8 @@ func (r *randomizer) twice() time.Duration {
 
 // cancel mostly comes while the job is young: later there is nothing to cancel.
 func (r *randomizer) cancel() {
-	j := r.sc.Jobs[r.upTo(len(r.sc.Jobs))]
-	at := min(j.At+j.In+r.span(0, 2*r.lease), r.sc.For)
-	r.add(Cancel{At: at, Job: j.ID, Force: r.chance(30), Twice: r.twice(), Lost: r.chance(30)})
+	j := &r.sc.Jobs[r.upTo(len(r.sc.Jobs))]
+	r.add(Cancel{At: r.young(j), Job: r.oneOf(j), Force: r.chance(30), Twice: r.twice(), Lost: r.chance(30)})
 }
 
 // requeue is of no use to most jobs: those that may need it are preferred.
@@ -183,7 +227,7 @@ func (r *randomizer) requeue() {
 	job := r.job()
 	for range 4 {
 		if i := r.upTo(len(r.sc.Jobs)); r.sc.Jobs[i].Unique != "" {
-			job = r.sc.Jobs[i].ID
+			job = r.oneOf(&r.sc.Jobs[i])
 		}
 	}
 	r.add(Requeue{At: r.when(), Job: job, Twice: r.twice(), Lost: r.chance(30)})
@@ -193,11 +237,8 @@ func (r *randomizer) pauseQueue() {
 	q := r.sc.Jobs[r.upTo(len(r.sc.Jobs))].Queue
 	at := r.when()
 	r.add(PauseQueue{At: at, Queue: q, Twice: r.twice(), Lost: r.chance(30)})
-	if r.chance(80) {
-		f := ResumeQueue{At: at + r.long(), Queue: q, Twice: r.twice(), Lost: r.chance(30)}
-		if f.At <= r.sc.For {
-			r.add(f)
-		}
+	if r.heals || r.chance(80) {
+		r.add(ResumeQueue{At: min(at+r.long(), r.sc.For), Queue: q, Twice: r.twice(), Lost: r.chance(30)})
 	}
 	r.add(EnqueueAgain{At: r.when(), Job: r.job()})
 }

@@ -30,7 +30,11 @@ type Result struct {
 	Linear     checker.Linear      // zero if not asked for
 	Jobs       []JobResult         // in the order of the scenario
 	Stopped    bool                // Options.Stop ended it: it says nothing
-	Situations []string            // reached, sorted
+	Situations []string            // reached, in the order of Situations
+	Live       Live                // what was shown of jobs getting done
+	Wait       time.Duration       // pristine worlds: the longest that a job was due beside a free slot
+	WaitBound  time.Duration       // and the longest that one may be; 0 = nothing was promised
+	Idle       []int               // entries of the timeline that hit nothing, by index
 }
 
 // JobResult is what became of one job.

@@ -15,6 +15,7 @@ type Scenario struct {
 	Story    string // what it is about, for people
 	Level    Level
 	For      time.Duration // how long the world lasts
+	Early    bool          // it ends earlier, a lease after all jobs have ended and no fault is to come
 	Net      Net
 	Store    Clock // the store's clock
 	Groups   []Group
@@ -197,13 +198,25 @@ type (
 		Do  string
 		By  time.Duration
 	}
+	// OnHandler hits the Nth call that the handler of one attempt makes: a
+	// sleep, a request to the world outside, a commit. It is for handlers in Go;
+	// a Script makes no calls.
+	OnHandler struct {
+		Job     string
+		Attempt int           // default 1
+		Nth     int           // from 1; default 1
+		Do      string        // "lose-request", "lose-reply", "delay-request", "delay-reply", "refuse", "crash" (before it has an effect), "crash-after" (after that), "pause" (the node stands still just before it leaves, and it leaves first thing when the node goes on), "pause-after" (just after it has left)
+		By      time.Duration // of a delay or a pause; of a crash: up again this long after, at least 1ms
+	}
 	// Aim delays the Nth call of a kind so that the store carries it out at an
 	// instant of truth, where bugs of one tick live.
+	// At a sweep means: with the next sweep that reaches the store, before it if
+	// Off is negative (at the same instant, however negative), else after it.
 	Aim struct {
 		Pump Address
 		Call string
 		Nth  int
-		At   string        // "expiry" of the first lease it is about (claims, sweeps: of the next lease to lapse), or "due" of the next job to become due
+		At   string        // "expiry" of the first lease it is about (claims, sweeps: of the next lease to lapse), or "due" of the next job to become due, or "sweep"
 		Off  time.Duration // added
 	}
 	// Forge sends an altered copy of the Nth renewal or report.

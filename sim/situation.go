@@ -1,5 +1,11 @@
 package sim
 
+import (
+	"backwave/checker"
+	"backwave/store"
+	"backwave/store/memory"
+)
+
 // situation is a named thing that a run may come to. What was never reached
 // was never tested.
 type situation uint8
@@ -50,6 +56,25 @@ const (
 	sawRejected
 	sawEnqueueAgain
 	sawRequestAgain
+	sawHandlerLost
+	sawRenewAtEnd
+	sawReportAtEnd
+	sawClaimAtEnd
+	sawSweepAtEnd
+	sawClaimAtDue
+	sawWithSweep
+	sawLapse
+	sawDeadLetter
+	sawQuarantine
+	sawCancelWaiting
+	sawCancelRunning
+	sawSuccessOverCancel
+	sawRequeue
+	sawUniqueHeld
+	sawClaimAgain
+	sawCut
+	sawTwoPumps
+	sawTwoAttempts
 	situationCount
 )
 
@@ -66,6 +91,12 @@ var situationNames = [situationCount]string{
 	sawTold + 4: "a handler was told: halted", sawTold + 5: "a handler was told: timed-out", sawLost: "a renewal was refused", sawBusyRenewal: "a renewal met a held row",
 	sawStale: "a stale outcome was fenced", sawAlready: "a repeated outcome was already applied", sawBusyReport: "a report met a held row", sawRejected: "an outcome was rejected for its size",
 	sawEnqueueAgain: "an enqueue was sent again", sawRequestAgain: "an action was repeated with its request id",
+	sawHandlerLost: "a handler got no answer to its call",
+	sawRenewAtEnd:  "a renewal came at the very end of its lease", sawReportAtEnd: "a report came at the very end of its lease", sawClaimAtEnd: "a claim came at the very end of a lease",
+	sawSweepAtEnd: "a sweep came at the very end of a lease", sawClaimAtDue: "a claim came at the very instant a job became due", sawWithSweep: "a call came together with a sweep",
+	sawLapse: "a lapsed lease was swept", sawDeadLetter: "a job was dead-lettered", sawQuarantine: "a job was quarantined", sawCancelWaiting: "a job was cancelled while it waited",
+	sawCancelRunning: "a job was cancelled while it was leased", sawSuccessOverCancel: "a success won over a cancel", sawRequeue: "a job was requeued", sawUniqueHeld: "an enqueue met a unique key that is held",
+	sawClaimAgain: "a repeated claim was answered the leases it had taken", sawCut: "a lease of a clock that was ahead was cut", sawTwoPumps: "two pumps ran one job at once", sawTwoAttempts: "one pump ran two attempts of a job at once",
 }
 
 // situations is the set of those reached.
@@ -91,4 +122,82 @@ func Situations() (out []string) {
 		}
 	}
 	return out
+}
+
+// reachAimed books what a call that hits an instant of truth is an example of.
+func (w *world) reachAimed(f *flight, at string) {
+	switch {
+	case at == "sweep":
+		w.seen.reach(sawWithSweep)
+	case at == "due":
+		w.seen.reach(sawClaimAtDue)
+	case f.call.Kind == checker.CallRenew:
+		w.seen.reach(sawRenewAtEnd)
+	case f.call.Kind == checker.CallReport:
+		w.seen.reach(sawReportAtEnd)
+	case f.call.Kind == checker.CallClaim:
+		w.seen.reach(sawClaimAtEnd)
+	default:
+		w.seen.reach(sawSweepAtEnd)
+	}
+}
+
+// reachEnd books what a change of state is an example of.
+func (w *world) reachEnd(before, after *store.Job) {
+	switch after.State {
+	case store.DeadLettered:
+		w.seen.reach(sawDeadLetter)
+	case store.Quarantined:
+		w.seen.reach(sawQuarantine)
+	case store.Cancelled:
+		if before.State == store.Executing {
+			w.seen.reach(sawCancelRunning)
+		} else {
+			w.seen.reach(sawCancelWaiting)
+		}
+	case store.Succeeded:
+		if before.CancelRequested {
+			w.seen.reach(sawSuccessOverCancel)
+		}
+	case store.Scheduled:
+		if before.State.Terminal() {
+			w.seen.reach(sawRequeue)
+		}
+	case store.Awaiting, store.Executing:
+	}
+}
+
+// reachCommit books what a commit is an example of.
+func (w *world) reachCommit(reply store.Reply, changes []memory.Change) {
+	switch r := reply.(type) {
+	case *store.Claimed:
+		if len(r.Leases) > 0 && len(changes) == 0 {
+			w.seen.reach(sawClaimAgain)
+		}
+	case *store.Swept:
+		for i := range changes {
+			if changes[i].After.State == store.Executing {
+				w.seen.reach(sawCut)
+			} else {
+				w.seen.reach(sawLapse)
+			}
+		}
+	case *store.Renewed, *store.Reported, *store.Enqueued, *store.Done:
+	}
+}
+
+// meets books whether job j already runs somewhere when h starts it.
+func (w *world) meets(h *host, j int32) {
+	if w.jobs[j].running > 0 {
+		own := false
+		for _, r := range h.runs {
+			own = own || w.runs[r].job == j
+		}
+		if own {
+			w.seen.reach(sawTwoAttempts)
+		} else {
+			w.seen.reach(sawTwoPumps)
+		}
+	}
+	w.jobs[j].running++
 }

@@ -31,7 +31,7 @@ func (t *tracer) line(w *world, format string, args ...any) {
 	t.out(fmt.Sprintf("%016x %14d #%d ", t.hash, w.now, w.events) + fmt.Sprintf(format, args...))
 }
 
-var kindNames = [...]string{evApply: "apply", evReply: "reply", evReturn: "return", evProgress: "progress", evWake: "wake", evHint: "hint", evBoot: "boot", evExit: "exit", evFault: "fault", evEnqueue: "enqueue", evProbe: "probe"}
+var kindNames = [...]string{evApply: "apply", evReply: "reply", evReturn: "return", evProgress: "progress", evWake: "wake", evHint: "hint", evBoot: "boot", evExit: "exit", evFault: "fault", evEnqueue: "enqueue", evProbe: "probe", evHandler: "handler", evOutside: "outside"}
 
 func (t *tracer) event(w *world, e event) {
 	t.word(uint64(e.at), uint64(e.kind)<<40|uint64(e.step)<<32|uint64(uint32(e.ref)))
@@ -101,6 +101,34 @@ func (t *tracer) note(h *host, a pump.Action) {
 	t.word(4, uint64(h.id), n)
 	if t.out != nil {
 		t.line(h.w, "  %s notes %T", h.worker, a)
+	}
+}
+
+// need folds in what a handler in Go asks for.
+func (t *tracer) need(h *host, k store.LeaseKey, n Need) {
+	t.word(8, uint64(h.id))
+	t.key(k)
+	what := ""
+	switch n := n.(type) {
+	case NeedSleep:
+		what = fmt.Sprint("sleep ", n.For)
+	case NeedCall:
+		what = n.To + " " + n.Text
+	case NeedCommit:
+		what = "commit " + string(n.Output)
+	case NeedEnqueue:
+		for i := range n.Req.Jobs {
+			what += "enqueue " + n.Req.Jobs[i].ID.String() + string(n.Req.Jobs[i].Payload)
+		}
+	case NeedCompleted:
+		what = fmt.Sprint("completed ", n.How)
+	case NeedEnd:
+		what = "end"
+	case NeedProgress, NeedCompleting, NeedStop:
+	}
+	t.word(text(what))
+	if t.out != nil {
+		t.line(h.w, "  %s needs %T %q", h.w.key(k), n, what)
 	}
 }
 

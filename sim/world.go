@@ -31,8 +31,11 @@ type world struct {
 	trace  tracer
 	story  func(Line)
 	enough func() bool
-	ended  bool // by enough
-	watch  *checker.Watch
+	step   func(*Moment) bool
+	moment Moment // the event under way, if anybody steps
+	reseed Reseed
+	ended  bool // by enough, or step
+	watch  *witness
 	log    *history.Log
 
 	store      *memory.Store
@@ -47,17 +50,32 @@ type world struct {
 	slab   []checker.Call // not used yet
 	serial uint64         // of calls
 
-	nodes   []*node
-	pumps   []*host // every start of every pump, by checker.PumpID
-	groups  []group
-	jobs    []job
-	byName  map[string]int32
-	byID    map[store.JobID]int32
-	runs    []run
-	idle    []int32 // free of runs
-	probes  []probe
-	actions []int // sends so far, by index into the timeline
-	seen    situations
+	nodes    []*node
+	pumps    []*host // every start of every pump, by checker.PumpID
+	groups   []group
+	jobs     []job
+	byName   map[string]int32
+	byID     map[store.JobID]int32
+	runs     []run
+	idle     []int32 // free of runs
+	probes   []probe
+	own      Handlers // nil = the scripts are run
+	outs     []outside
+	standing []standing
+	alarms   []checker.Violation // raised by own
+	foul     bool                // a handler cannot be run on
+	afoot    int                 // handlers in Go that run, and requests of theirs under way
+	actions  []int               // sends so far, by index into the timeline
+	seen     situations
+
+	healed  int64           // true time of the last trouble
+	coming  int             // faults and probes in the queue
+	open    int             // jobs that have not ended
+	settled bool            // there was nothing left to do
+	paused  map[string]bool // queues, by the commands that took effect
+	ambush  []ambushed
+	landed  []bool // by index into the timeline: it has hit something
+	prompt  *pickups
 }
 
 // group is a Worker Group of the scenario, resolved.
@@ -75,12 +93,29 @@ type Options struct {
 	Story func(Line)        // gets what a person wants to know; nil = none
 	Stop  func() bool       // asked every few thousand events; true ends the run at once; nil = never
 	Log   *history.Log      // gets the history, for Result.CheckLinear; nil = none
+	// Handlers runs the jobs; nil = their scripts are run.
+	Handlers Handlers
+	// Observe is told what happens, as data; nil = nobody is. It changes nothing.
+	Observe func(Seen)
+	// Step is called after every event, and ends the run there if it returns
+	// false; nil = nobody is. It changes nothing.
+	Step func(*Moment) bool
+	// Reseed draws the rest of the run with another seed.
+	Reseed Reseed
+}
+
+// Reseed says from which event on chance has another seed: what is drawn before
+// stays what it was, and so does all that happens before.
+type Reseed struct {
+	From uint64 // number of an event, from 1; 0 = the run has one seed
+	Seed uint64
 }
 
 // Run plays sc to its end and judges it by the invariants and by what its
 // author expects. sc must be sound, as package scenario checks it.
 func Run(sc *Scenario, o Options) *Result {
 	w := newWorld(sc, o)
+	defer w.overOwn()
 	w.play()
 	return w.result(o)
 }
@@ -88,14 +123,15 @@ func Run(sc *Scenario, o Options) *Result {
 func newWorld(sc *Scenario, o Options) *world {
 	w := &world{
 		sc: sc, seed: mix(o.Seed), end: int64(sc.For), story: o.Story, enough: o.Stop, log: o.Log,
-		storeClock: newClock(sc.Store, epoch),
-		byName:     map[string]int32{}, byID: map[store.JobID]int32{},
+		step: o.Step, reseed: o.Reseed,
+		storeClock: newClock(sc.Store, epoch), own: o.Handlers,
+		byName: map[string]int32{}, byID: map[store.JobID]int32{}, paused: map[string]bool{},
 	}
-	w.watch = checker.NewWatch(checker.WatchOptions{Name: w.jobName, Epoch: toInstant(epoch)})
+	w.watch = newWitness(w, checker.NewWatch(checker.WatchOptions{Name: w.jobName, Epoch: toInstant(epoch)}), o.Observe)
 	w.trace.out = o.Trace
 	w.store = memory.New((*storeTime)(w))
 	w.net = newNetState(sc)
-	w.actions = make([]int, len(sc.Timeline))
+	w.actions, w.landed = make([]int, len(sc.Timeline)), make([]bool, len(sc.Timeline))
 	w.addGroups()
 	w.addJobs()
 	w.addNodes()
@@ -103,6 +139,11 @@ func newWorld(sc *Scenario, o Options) *world {
 		f.plan(w, int32(i))
 	}
 	w.addProbes()
+	w.prompt = newPickups(w)
+	if w.own != nil {
+		w.own.Begin(&View{w})
+	}
+	w.watch.began()
 	return w
 }
 
@@ -152,21 +193,26 @@ func (w *world) play() {
 		}
 		w.events++
 		w.watch.Event(w.events)
+		if w.events == w.reseed.From {
+			w.seed = mix(w.reseed.Seed)
+		}
 		if !w.moving(min(te, tt)) || w.stopped() {
 			break
 		}
+		var e event
 		if te <= tt {
-			e := w.queue.pop()
-			w.now = e.at
-			w.trace.event(w, e)
-			w.dispatch(e)
-			continue
+			e = w.queue.pop()
+		} else {
+			e = event{at: tt, kind: evWake, ref: w.timer.heap[0]}
+			w.timer.set(e.ref, never)
 		}
-		p := w.timer.heap[0]
-		w.now = tt
-		w.timer.set(p, never)
-		w.trace.event(w, event{at: tt, kind: evWake, ref: p})
-		w.wake(w.pumps[p])
+		w.now = e.at
+		w.trace.event(w, e)
+		w.about(e)
+		w.dispatch(e)
+		if !w.stepped() {
+			break
+		}
 	}
 	w.now = w.end
 }
@@ -174,7 +220,7 @@ func (w *world) play() {
 // stopped asks now and then whether the run is still wanted.
 func (w *world) stopped() bool {
 	w.ended = w.enough != nil && w.events%4096 == 0 && w.enough()
-	return w.ended
+	return w.ended || w.foul
 }
 
 // spins is how many events of one instant are more than a world of a few jobs
@@ -214,6 +260,9 @@ const progress = "progress"
 func Invariants() []checker.Invariant {
 	return append(checker.Invariants(),
 		checker.Invariant{Name: progress, Sentence: "Time goes on: no pump asks to be woken at once, for ever."},
+		checker.Invariant{Name: finishes, Sentence: "In a recoverable world every job that can finish does, within a time after the last fault has healed that follows from the plan."},
+		checker.Invariant{Name: once, Sentence: "In a pristine world every job runs exactly once, and succeeds if its handler does."},
+		checker.Invariant{Name: promptly, Sentence: "In a pristine world no job that is due waits longer than a poll beside a free slot, and none is recorded later than its report takes."},
 		checker.Invariant{Name: "linearizable", Sentence: "What clients saw of each job could have happened one call at a time, each between its sending and its answer, on a store that keeps the promises."})
 }
 
@@ -244,10 +293,18 @@ func (w *world) dispatch(e event) {
 	case evExit:
 		w.exit(e)
 	case evFault:
-		w.sc.Timeline[e.ref].happen(w, e.ref, e.step == 0)
+		w.coming--
+		w.trouble(e.at)
+		w.landed[e.ref] = w.landed[e.ref] || !w.moot(w.sc.Timeline[e.ref])
+		w.watch.strike(e.ref, e.step == 0)
+		w.settle()
 	case evEnqueue:
 		w.enqueue(e)
 	case evProbe:
 		w.probe(e)
+	case evHandler:
+		w.handle(e)
+	case evOutside:
+		w.arrive(e)
 	}
 }

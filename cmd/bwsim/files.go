@@ -15,6 +15,7 @@ import (
 // fileNames says what to write of each run; "" = nothing.
 type fileNames struct {
 	trace, history, plan string
+	pages                pages
 
 	many bool // runs: each gets files of its own
 }
@@ -30,7 +31,7 @@ func (n *fileNames) name(base string, t *task) string {
 
 // clash reports two runs of w that would write the same file.
 func (n *fileNames) clash(w *workload) error {
-	if n.trace == "" && n.history == "" && n.plan == "" {
+	if n.trace == "" && n.history == "" && n.plan == "" && n.pages.dir == "" {
 		return nil
 	}
 	seen := map[string]bool{}
@@ -58,12 +59,7 @@ func (n *fileNames) open(t *task) (*runFiles, error) {
 	f := &runFiles{}
 	if n.plan != "" {
 		name := n.name(n.plan, t)
-		origin := t.file
-		if origin == "" {
-			origin = t.repeat
-		}
-		plan := scenario.Format(t.sc, scenario.Header{Version: scenario.Version, Seed: t.seed, Scenario: origin})
-		if err := os.WriteFile(name, plan, 0o644); err != nil {
+		if err := os.WriteFile(name, t.plan(), 0o644); err != nil {
 			return f, fmt.Errorf("write the plan: %w", err)
 		}
 		f.written = append(f.written, name)
@@ -81,6 +77,11 @@ func (n *fileNames) open(t *task) (*runFiles, error) {
 		f.history = n.name(n.history, t)
 	}
 	return f, nil
+}
+
+// plan returns the world and its seed as text.
+func (t *task) plan() []byte {
+	return scenario.Format(t.sc, scenario.Header{Version: scenario.Version, Seed: t.seed, Scenario: t.origin})
 }
 
 // traceLine returns what takes the lines of a trace, nil if nothing does.

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"backwave/sim"
+	"backwave/sim/shrink"
 )
 
 // hunted is a line of what a hunt prints. Run is printed when a run begins, so
@@ -16,6 +17,7 @@ type hunted struct {
 	Seeds  int      `json:"seeds"`            // random worlds begun so far
 	Caught []string `json:"caught,omitempty"` // what did not hold
 	Found  string   `json:"found,omitempty"`  // the first of it, for people
+	Shrunk *shrunk  `json:"shrunk,omitempty"` // the first of it, made small
 	Done   bool     `json:"done,omitempty"`
 }
 
@@ -24,15 +26,20 @@ type hunted struct {
 // and the shipped scenarios.
 func huntCommand(s *screen) *cobra.Command {
 	h := &hunt{s: s}
+	small := false
 	c := &cobra.Command{
 		Use:    "hunt",
 		Short:  "Run worlds until one is violated, then a few more",
 		Hidden: true,
 		Args:   cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			w, err := newWorkload(nil, true, h.seed, h.seeds)
 			if err != nil {
 				return err
+			}
+			if small {
+				h.shrink(c.Context(), w)
+				return nil
 			}
 			shipped, err := newWorkload(nil, false, h.seed, 1)
 			if err != nil {
@@ -46,6 +53,8 @@ func huntCommand(s *screen) *cobra.Command {
 	c.Flags().Uint64Var(&h.seed, "seed", 1, "first seed")
 	c.Flags().IntVar(&h.seeds, "seeds", 1, "at most this many seeds")
 	c.Flags().BoolVar(&h.all, "all", false, "go on after a violation")
+	c.Flags().BoolVar(&small, "shrink", false, "shrink the first random world that is violated, and end")
+	c.Flags().IntVar(&h.budget, "budget", shrink.DefaultBudget, "at most this many runs for it")
 	return c
 }
 
@@ -54,6 +63,7 @@ type hunt struct {
 	seed   uint64
 	seeds  int
 	all    bool
+	budget int
 	player *player
 	begun  int // random worlds
 }

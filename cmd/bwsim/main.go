@@ -41,8 +41,9 @@ func bwsim(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 func rootCommand(s *screen) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "bwsim",
-		Short: "Run BackWave's engine in simulated worlds and judge what happened",
+		Use:     "bwsim",
+		Short:   "Run BackWave's engine in simulated worlds and judge what happened",
+		Version: version(),
 		Long: `bwsim runs the engine that works in production in a simulated world: nodes crash
 and stand still, networks lose and delay, clocks step, and a checker judges
 every step. One seed decides a run to the last byte.
@@ -52,18 +53,30 @@ run, or was interrupted; 4 undecided; 5 not deterministic.`,
 		Example: `  bwsim run                                 every shipped scenario
   bwsim run crash-minute-by-minute          one of them, told in full
   bwsim run --random --seeds 1000           a thousand random worlds
+  bwsim swarm --for 10m                     as many as there are in ten minutes
   bwsim explain fence                       what an invariant means`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          unknownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage("%v\nsee %s --help", err, c.CommandPath())
 	})
-	root.AddCommand(runCommand(s), replayCommand(s), checkCommand(s), listCommand(s), explainCommand(s), mutantsCommand(s), twinCommand(s), huntCommand(s))
+	root.AddCommand(runCommand(s), replayCommand(s), whatifCommand(s), oddsCommand(s), shrinkCommand(s), swarmCommand(s), fmtCommand(s), lintCommand(s), diffCommand(s), checkCommand(s), listCommand(s), explainCommand(s), mutantsCommand(s), exploreCommand(s), timelineCommand(s), twinCommand(s), huntCommand(s))
 	return root
+}
+
+// version tells what program this is. A plan is replayed on the version that
+// found it.
+func version() string {
+	v := "(devel)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		v = info.Main.Version
+	}
+	return "bwsim " + v
 }
 
 // unknownCommand reports the first word that is no command.

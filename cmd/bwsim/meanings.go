@@ -33,6 +33,9 @@ func meanings() map[string]string {
 		linearizable:            "What clients were told cannot be explained by any order in which the calls took effect: somebody was told something about a job that was never true.",
 		expectation:             "The run went another way than the author of the scenario says it must. The invariants may all hold: look at the story, then decide whether the engine or the scenario is wrong.",
 		progress:                "A loop without rest: a pump that asks the store again and again at the same instant, one processor and the database at full load.",
+		"finishes":              "After all trouble was over, a job that could finish did not, or took far longer than its handlers, retries and the queue before it explain. Nothing is wrong with any row, and yet the work is not done: the queue looks healthy and does not drain.",
+		"once":                  "A job ran twice, or failed, although nothing had gone wrong: no crash, no partition, no slow network to excuse it.",
+		"promptly":              "Due jobs wait although workers have free slots, or finished ones are recorded late: latency that no load explains.",
 		crash:                   "A panic got out of the engine, the store or the simulator. In production the process would have died, and its jobs would run again on a peer once their leases lapse.",
 	}
 }

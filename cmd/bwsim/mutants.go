@@ -16,6 +16,7 @@ import (
 	"backwave/internal/mutant"
 	"backwave/sim"
 	"backwave/sim/mutants"
+	"backwave/sim/shrink"
 )
 
 type mutantFlags struct {
@@ -26,6 +27,10 @@ type mutantFlags struct {
 	source string
 	jobs   int
 	limit  time.Duration
+
+	shrink bool
+	budget int
+	output string
 }
 
 func mutantsCommand(s *screen) *cobra.Command {
@@ -37,6 +42,9 @@ func mutantsCommand(s *screen) *cobra.Command {
 time, and runs random worlds and the shipped scenarios until one is violated. A
 bug that survives fails, and so does an invariant that caught none. It needs the
 source tree, found upwards from here or named by --source, and the go tool.
+
+With --shrink it does something else: of each bug the first random world that is
+violated is made small, as bwsim shrink does, and a table shows from what to what.
 
 First the product itself is run over all the seeds. If it does not hold, nothing
 is said about the bugs.`,
@@ -50,6 +58,9 @@ is said about the bugs.`,
 	c.Flags().IntVar(&f.seeds, "seeds", 3000, "random worlds after which a bug has survived")
 	c.Flags().StringVar(&f.source, "source", "", "`DIR` of the source tree")
 	addJobs(c, &f.jobs, "mutants at once")
+	c.Flags().BoolVar(&f.shrink, "shrink", false, "shrink a finding of each bug, and print a table of what came of it")
+	c.Flags().IntVar(&f.budget, "budget", shrink.DefaultBudget, "with --shrink: at most this many runs per bug")
+	c.Flags().StringVarP(&f.output, "output", "o", "", "with --shrink: write the small plans into `DIR`")
 	c.Flags().DurationVar(&f.limit, "limit", 5*time.Minute, "real time after which a mutant hangs; a world whose time stands still is stopped long before")
 	return c
 }
@@ -92,6 +103,9 @@ func (f *mutantFlags) run(ctx context.Context, s *screen) error {
 		return cannot("%v", err)
 	}
 	h := &hunter{binary: binary, flags: f, list: list}
+	if f.shrink {
+		return h.shrinkAll(ctx, s, began)
+	}
 	return h.run(ctx, s, began)
 }
 
@@ -100,8 +114,11 @@ func (f *mutantFlags) choose() ([]mutant.Mutant, error) {
 	if f.format != "text" && f.format != "json" {
 		return nil, usage("--format %s: want text or json", f.format)
 	}
-	if f.seeds < 1 || f.jobs < 1 {
-		return nil, usage("--seeds %d --jobs %d: want at least 1", f.seeds, f.jobs)
+	if f.seeds < 1 || f.jobs < 1 || f.budget < 1 {
+		return nil, usage("--seeds %d --jobs %d --budget %d: want at least 1", f.seeds, f.jobs, f.budget)
+	}
+	if f.output != "" && !f.shrink {
+		return nil, usage("--output %s: there is nothing to write without --shrink", f.output)
 	}
 	all := mutants.All()
 	if len(f.only) == 0 {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"backwave/checker"
@@ -74,6 +75,9 @@ func (p *player) play(worker int, t task) *outcome {
 	if o.err == nil {
 		o.err = err
 	}
+	if name := p.files.pages.name(o); name != "" && o.err == nil {
+		o.err = o.draw(name, opts.Log)
+	}
 	if p.tails && !p.story && o.res.Verdict != sim.Held {
 		o.again()
 	}
@@ -90,10 +94,22 @@ func (o *outcome) run(opts sim.Options) {
 		o.simulated = time.Since(began)
 		if v := recover(); v != nil {
 			o.stack = string(debug.Stack())
-			o.res = &sim.Result{Scenario: o.sc, Seed: o.seed, Verdict: sim.Violated, Violations: []checker.Violation{{Invariant: crash, Message: fmt.Sprint("panic: ", v)}}}
+			o.res = &sim.Result{Scenario: o.sc, Seed: o.seed, Verdict: sim.Violated, Violations: []checker.Violation{{Invariant: crash, Message: fmt.Sprintf("panic: %v, in %s", v, panicked(o.stack))}}}
 		}
 	}()
 	o.res = sim.Run(o.sc, opts)
+}
+
+// panicked returns the function of ours that a stack says panicked, so that two
+// bugs with one text are told apart.
+func panicked(stack string) string {
+	_, below, _ := strings.Cut(stack, "\npanic(")
+	for line := range strings.Lines(below) {
+		if name, ok := strings.CutPrefix(line, "backwave/"); ok {
+			return name[:max(0, strings.LastIndexByte(name, '('))]
+		}
+	}
+	return "code of others"
 }
 
 func (o *outcome) check(log *history.Log) {

@@ -1,34 +1,59 @@
 package main
 
 import (
-	"path/filepath"
+	"fmt"
 
 	"github.com/spf13/cobra"
 )
 
 func replayCommand(s *screen) *cobra.Command {
 	f := &runFlags{seeds: 1}
+	t := &travelFlags{}
 	c := &cobra.Command{
-		Use:     "replay PLAN",
-		Short:   "Make the run of a plan again",
-		Long:    "replay makes the run again that bwsim run --plan FILE has kept: the same world,\nthe same seed, the same trace hash.",
-		Example: "  bwsim run --random --seed 7 --plan plan.yaml\n  bwsim replay plan.yaml",
-		Args:    oneArg("a plan, as bwsim run --plan FILE writes it"),
+		Use:   "replay FILE",
+		Short: "Make the run of a plan again, stop in it, look around",
+		Long: `replay makes the run again that bwsim run --plan FILE has kept: the same world,
+the same seed, the same trace hash. FILE is a plan, which has its seed in it, or a
+scenario: a file, or the name of a shipped one.
+
+With --to, --break or --dump it stops in the run and shows the story so far and
+the state of the world: what every pump believes, the rows of the store, calls
+under way. With --step it goes from event to event as it is told, by a person or
+by lines of standard input; h lists the commands.
+
+` + conditions(),
+		Example: `  bwsim run --random --seed 7 --plan plan.yaml
+  bwsim replay plan.yaml
+  bwsim replay plan.yaml --to 340                       after event 340
+  bwsim replay plan.yaml --break 'job=j7 attempt=2' --dump n2
+  bwsim replay zombie-returns --step --break kind=violation`,
+		Args: oneArg("a plan, as bwsim run --plan FILE writes it, or a scenario"),
 		RunE: func(c *cobra.Command, args []string) error {
-			sc, header, err := readPlan(args[0])
+			src, err := load(args[0])
 			if err != nil {
 				return err
 			}
-			if header.Version == 0 {
-				return usage("%s is a scenario, not the plan of a run: bwsim run %s", args[0], quote(args[0]))
+			own := !c.Flags().Changed("seed")
+			if !own || !src.plan {
+				src.seed = f.seed
 			}
-			f.seed = header.Seed
-			src := source{args[0], filepath.ToSlash(args[0]), sc}
-			w := &workload{sources: []source{src}, seed: header.Seed, seeds: 1, repeat: "bwsim replay " + quote(args[0])}
+			if t.used() {
+				if err := t.alone(c); err != nil {
+					return err
+				}
+				return t.run(c.Context(), s, src, f.format, c.InOrStdin())
+			}
+			repeat := "bwsim replay " + quote(args[0])
+			if !own {
+				repeat += fmt.Sprintf(" --seed %d", src.seed)
+			}
+			w := &workload{sources: []source{src}, seed: src.seed, seeds: 1, chosen: true, repeat: repeat}
 			return f.session(c.Context(), s, w)
 		},
 	}
 	f.add(c)
+	c.Flags().Uint64Var(&f.seed, "seed", 1, "seed of a scenario; default of a plan: its own")
+	t.add(c)
 	return c
 }
 

@@ -46,10 +46,11 @@ story is told in full; with more only of those runs that did not hold, unless
 			if err != nil {
 				return err
 			}
+			w.chosen = c.Flags().Changed("seed")
 			return f.session(c.Context(), s, w)
 		},
 	}
-	c.Flags().Uint64Var(&f.seed, "seed", 1, "first seed")
+	c.Flags().Uint64Var(&f.seed, "seed", 1, "first seed; default of a plan: its own")
 	c.Flags().IntVar(&f.seeds, "seeds", 1, "how many seeds")
 	c.Flags().BoolVar(&f.random, "random", false, "a random world per seed: its size, timings and faults")
 	c.Flags().BoolVar(&f.twin, "twin", false, "make every run again in another process and compare")
@@ -68,6 +69,8 @@ func (f *runFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.files.trace, "trace", "", "write every event to `FILE`; of several runs, to one with the run's name in it")
 	c.Flags().StringVar(&f.files.history, "history", "", "write the calls and answers to `FILE`, for bwsim check")
 	c.Flags().StringVar(&f.files.plan, "plan", "", "write the world and its seed to `FILE`, for bwsim replay")
+	c.Flags().StringVar(&f.files.pages.dir, "html", "", "draw each run as a page in the folder `DIR`; see bwsim timeline")
+	c.Flags().StringVar(&f.files.pages.of, "html-of", "all", "of which runs: all, or violated for those that did not hold")
 	addJobs(c, &f.jobs, "runs at once")
 }
 
@@ -109,6 +112,9 @@ func (f *runFlags) session(ctx context.Context, s *screen, w *workload) error {
 	if err := f.files.clash(w); err != nil {
 		return err
 	}
+	if err := f.files.pages.prepare(); err != nil {
+		return err
+	}
 	reporters, err := f.reporters(s, w)
 	if err != nil {
 		return err
@@ -117,7 +123,7 @@ func (f *runFlags) session(ctx context.Context, s *screen, w *workload) error {
 	p.linear, p.files = !f.noLinear, f.files
 	p.stop = func() bool { return ctx.Err() != nil }
 	if f.format == "text" {
-		p.story = f.story || (!f.quiet && f.seeds <= 1)
+		p.story = f.story || (!f.quiet && f.seeds <= 1 && !f.files.pages.always)
 		p.tails = true
 	}
 	ctx, stop := context.WithCancel(ctx)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"backwave/checker"
@@ -79,10 +80,28 @@ func (r *textReport) judged(o *outcome) string {
 	if o.stack != "" {
 		return name + "the world crashed"
 	}
-	return name + strings.Join([]string{
+	words := []string{
 		count(r.checks, "invariant"), linearWords(o), count(len(o.res.Jobs), "job"),
 		count(int(o.res.Events), "event"), clock(o.res.Virtual) + " virtual", "trace " + hash(o.res.TraceHash),
-	}, ", ")
+	}
+	if live := liveWords(o); live != "" {
+		words = slices.Insert(words, 2, live)
+	}
+	return name + strings.Join(words, ", ")
+}
+
+// liveWords says how soon the jobs that can finish did, and how soon they had to
+// by the plan; "" if that is not promised.
+func liveWords(o *outcome) string {
+	l := &o.res.Live
+	if l.Why != "" || l.Bound == 0 {
+		return ""
+	}
+	since := "the last trouble"
+	if o.sc.Level == sim.Pristine {
+		since = "when it was due"
+	}
+	return fmt.Sprintf("%s finished within %s of %s (%s allowed)", count(l.Judged, "job"), round(max(0, l.Took)), since, round(l.Bound))
 }
 
 // linearWords says what the linearizability check has shown.

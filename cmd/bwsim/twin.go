@@ -28,7 +28,10 @@ type twin struct {
 
 // args returns the command line by which another process makes the runs of w.
 func (w *workload) args() []string {
-	out := []string{"twin", "--seed", strconv.FormatUint(w.seed, 10), "--seeds", strconv.Itoa(w.seeds)}
+	out := []string{"twin", "--seeds", strconv.Itoa(w.seeds)}
+	if w.chosen {
+		out = append(out, "--seed", strconv.FormatUint(w.seed, 10))
+	}
 	if w.random {
 		return append(out, "--random")
 	}
@@ -102,11 +105,12 @@ func twinCommand(s *screen) *cobra.Command {
 		Use:    "twin [SCENARIO…]",
 		Short:  "Print the trace hash of each run, or the trace of one",
 		Hidden: true,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			w, err := newWorkload(args, f.random, f.seed, f.seeds)
 			if err != nil {
 				return err
 			}
+			w.chosen = c.Flags().Changed("seed")
 			if only >= 0 {
 				t := w.task(only)
 				sim.Run(t.sc, sim.Options{Seed: t.seed, Trace: func(line string) { s.printf("%s\n", line) }})
@@ -159,7 +163,7 @@ func (w *workload) diverge(i int) (d difference, found bool, err error) {
 		}
 		defer func() { stop(); _ = cmd.Wait() }() // it may be cut off: what it wrote has been read
 	}
-	return compareTraces(traces[0], traces[1])
+	return compareTraces(traces[0], traces[1], contextLines)
 }
 
 // contextLines is how many lines are shown before the first difference.
@@ -169,8 +173,8 @@ const contextLines = 3
 type difference struct {
 	same   int      // lines
 	before []string // the last of them
-	here   string
-	twin   string
+	here   []string // from the first that differs on
+	twin   []string
 }
 
 // String prints d for people.
@@ -180,12 +184,13 @@ func (d difference) String() string {
 	for _, l := range d.before {
 		fmt.Fprintf(&b, "          %s\n", l)
 	}
-	fmt.Fprintf(&b, "then\n  here:   %s\n  twin:   %s\nwhere the twin runs with %s", d.here, d.twin, strings.Join(unlike, " "))
+	fmt.Fprintf(&b, "then\n  here:   %s\n  twin:   %s\nwhere the twin runs with %s", d.here[0], d.twin[0], strings.Join(unlike, " "))
 	return b.String()
 }
 
-// compareTraces finds the first line in which two traces differ.
-func compareTraces(here, twin io.Reader) (d difference, found bool, err error) {
+// compareTraces finds the first line in which two traces differ, with so many
+// lines around it.
+func compareTraces(here, twin io.Reader, around int) (d difference, found bool, err error) {
 	a, b := bufio.NewScanner(here), bufio.NewScanner(twin)
 	for {
 		moreA, moreB := a.Scan(), b.Scan()
@@ -201,16 +206,21 @@ func compareTraces(here, twin io.Reader) (d difference, found bool, err error) {
 		if moreA && moreB && a.Text() == b.Text() {
 			d.same++
 			d.before = append(d.before, a.Text())
-			d.before = d.before[max(0, len(d.before)-contextLines):]
+			d.before = d.before[max(0, len(d.before)-around):]
 			continue
 		}
-		d.here, d.twin = "(the trace ends)", "(the trace ends)"
-		if moreA {
-			d.here = a.Text()
-		}
-		if moreB {
-			d.twin = b.Text()
-		}
+		d.here, d.twin = rest(a, moreA, around), rest(b, moreB, around)
 		return d, true, nil
 	}
+}
+
+// rest returns the line that was read last, if any, and so many after it.
+func rest(s *bufio.Scanner, more bool, after int) (out []string) {
+	for ; more && len(out) <= after; more = len(out) <= after && s.Scan() {
+		out = append(out, s.Text())
+	}
+	if len(out) == 0 {
+		out = []string{"(the trace ends)"}
+	}
+	return out
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,13 +71,13 @@ func TestCompareTraces(t *testing.T) {
 		want             difference
 	}{
 		{"same", "a\nb\n", "a\nb\n", false, difference{same: 2}},
-		{"a line differs", "a\nb\nc\nd\ne\n", "a\nb\nc\nd\nf\n", true, difference{4, []string{"b", "c", "d"}, "e", "f"}},
-		{"one ends early", "a\nb\n", "a\n", true, difference{1, []string{"a"}, "b", "(the trace ends)"}},
-		{"at the start", "", "a\n", true, difference{0, nil, "(the trace ends)", "a"}},
+		{"a line differs", "a\nb\nc\nd\ne\ng\n", "a\nb\nc\nd\nf\n", true, difference{4, []string{"b", "c", "d"}, []string{"e", "g"}, []string{"f"}}},
+		{"one ends early", "a\nb\n", "a\n", true, difference{1, []string{"a"}, []string{"b"}, []string{"(the trace ends)"}}},
+		{"at the start", "", "a\n", true, difference{0, nil, []string{"(the trace ends)"}, []string{"a"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d, found, err := compareTraces(strings.NewReader(c.here), strings.NewReader(c.twin))
-			if err != nil || found != c.found || d.same != c.want.same || d.here != c.want.here || d.twin != c.want.twin {
+			d, found, err := compareTraces(strings.NewReader(c.here), strings.NewReader(c.twin), contextLines)
+			if err != nil || found != c.found || d.same != c.want.same || !slices.Equal(d.here, c.want.here) || !slices.Equal(d.twin, c.want.twin) {
 				t.Errorf("got %+v, %v, %v", d, found, err)
 			}
 			if found && strings.Join(d.before, ",") != strings.Join(c.want.before, ",") {
@@ -85,7 +86,7 @@ func TestCompareTraces(t *testing.T) {
 		})
 	}
 	broken := errors.New("broken")
-	if _, _, err := compareTraces(failing{broken}, strings.NewReader("a\n")); !errors.Is(err, broken) {
+	if _, _, err := compareTraces(failing{broken}, strings.NewReader("a\n"), contextLines); !errors.Is(err, broken) {
 		t.Errorf("got %v, want the error of the reader", err)
 	}
 }

@@ -19,6 +19,17 @@ type source struct {
 	arg  string // as on the command line
 	file string // for annotations
 	sc   *sim.Scenario
+	plan bool   // it has a seed of its own
+	seed uint64 // that seed
+}
+
+// origin is what a plan says of where it comes from. What is shipped is known
+// by its name, wherever its file lies.
+func (s *source) origin() string {
+	if isFile(s.arg) {
+		return s.file
+	}
+	return s.arg
 }
 
 // task is one run to be made.
@@ -26,6 +37,7 @@ type task struct {
 	sc     *sim.Scenario
 	seed   uint64
 	file   string // "" for a random world
+	origin string // for the header of a plan
 	repeat string // the command that makes this run again
 }
 
@@ -50,6 +62,7 @@ type workload struct {
 	sources []source
 	seed    uint64
 	seeds   int
+	chosen  bool   // seed is to be used for plans too, which have one of their own
 	repeat  string // replaces the usual command
 }
 
@@ -64,10 +77,14 @@ func (w *workload) len() int {
 func (w *workload) task(i int) task {
 	seed := w.seed + uint64(i%w.seeds)
 	if w.random {
-		return task{sc: sim.Random(seed), seed: seed, repeat: fmt.Sprintf("bwsim run --random --seed %d", seed)}
+		repeat := fmt.Sprintf("bwsim run --random --seed %d", seed)
+		return task{sc: sim.Random(seed), seed: seed, origin: repeat, repeat: repeat}
 	}
 	s := w.sources[i/w.seeds]
-	t := task{sc: s.sc, seed: seed, file: s.file, repeat: w.repeat}
+	if s.plan && !w.chosen {
+		seed = s.seed + uint64(i%w.seeds)
+	}
+	t := task{sc: s.sc, seed: seed, file: s.file, origin: s.origin(), repeat: w.repeat}
 	if t.repeat == "" {
 		t.repeat = fmt.Sprintf("bwsim run %s --seed %d", quote(s.arg), seed)
 	}
@@ -118,16 +135,13 @@ func load(arg string) (source, error) {
 		if err != nil {
 			return source{}, usage("%v\na file is named by a path or ends in .yaml; see bwsim list scenarios", err)
 		}
-		return source{arg, "scenarios/" + scenarios.File(arg), sc}, nil
+		return source{arg: arg, file: "scenarios/" + scenarios.File(arg), sc: sc}, nil
 	}
 	sc, header, err := readPlan(arg)
 	if err != nil {
 		return source{}, err
 	}
-	if header.Version != 0 {
-		return source{}, usage("%s is the plan of one run: bwsim replay %s", arg, quote(arg))
-	}
-	return source{arg, filepath.ToSlash(arg), sc}, nil
+	return source{arg: arg, file: filepath.ToSlash(arg), sc: sc, plan: header.Version != 0, seed: header.Seed}, nil
 }
 
 // isFile reports whether arg means a file rather than a shipped scenario.

@@ -54,13 +54,30 @@ var table = map[string]row{
 		ours:    []string{"engine", "engine/pump", "scenarios", "sim", "store"},
 		modules: []string{"github.com/goccy/go-yaml"},
 	},
+	// Pages of runs and of recorded histories.
+	"sim/timeline": {ours: []string{"checker", "engine/pump", "history", "sim", "store"}, tests: []string{"sim/scenario"}},
+	"sim/mutants":  {ours: []string{"internal/mutant"}},
+	// The kit for users' own handlers in the simulated world; rapid searches.
+	"sim/simtest": {
+		ours:    []string{"checker", "clockx", "engine", "engine/pump", "history", "sim", "sim/scenario", "sim/timeline", "store"},
+		modules: []string{"pgregory.net/rapid"}, tests: []string{"scenarios"},
+	},
 	// Every state of a small world, of the pump and the store alone.
 	"sim/explore": {ours: []string{"engine/pump", "store", "store/memory"}},
-	"sim/mutants": {ours: []string{"internal/mutant"}},
+	// Plans are shrunk as data; whoever asks runs them.
+	"sim/shrink": {ours: []string{"engine/pump", "sim", "sim/scenario", "store"}, tests: []string{"sim/finding"}},
+	// The search knows no goroutine: its plans depend on its configuration alone.
+	"sim/swarm": {ours: []string{"sim", "sim/finding"}, tests: []string{"checker"}},
+	// Runs as something to walk through, and to change one thing of.
+	"sim/travel": {ours: []string{"checker", "sim", "sim/scenario", "store"}},
+	// What a run found, in words that do not depend on the run.
+	"sim/finding": {ours: []string{"checker", "sim"}, tests: []string{"engine/pump", "store"}},
 	"scenarios":   {},
 
 	"cmd/bwsim":    {ours: []string{anything}, modules: []string{anything}},
 	"cmd/bwworker": {ours: []string{anything}, modules: []string{anything}},
+
+	"examples/payments": {ours: []string{"engine"}, tests: []string{"sim/simtest"}}, // what a user writes
 
 	"internal/archtest":   {},
 	"internal/healthtest": {modules: []string{"github.com/jackc/pgx/v5"}, tests: []string{"engine", "internal/pgtest", "store", "store/postgres"}}, // a real server, harmed

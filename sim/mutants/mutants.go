@@ -8,4 +8,4 @@ import (
 )
 
 // All returns every planted bug.
-func All() []mutant.Mutant { return slices.Concat(inStore(), inPump(), inShell()) }
+func All() []mutant.Mutant { return slices.Concat(inStore(), inPump(), inShell(), inLiveness()) }

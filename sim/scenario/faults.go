@@ -21,6 +21,7 @@ func people[F sim.Fault](keyword, doc string, fields ...field) *table {
 func faultTables() []*table {
 	out := append(nodeFaults(), clockFaults()...)
 	out = append(out, netFaults()...)
+	out = append(out, handlerFault())
 	out = append(out, storeFaults()...)
 	return append(out, peopleTables()...)
 }
@@ -82,14 +83,22 @@ func netFaults() []*table {
 		fault[sim.OnEnqueue]("on-enqueue", "Hits the enqueue of a job.", subject("on-enqueue", "Job", ref{toJob}, "The job."),
 			field{key: "nth", path: "Nth", kind: integer{1, 1_000_000}, def: "1", doc: "Which send of it."}, do, by),
 		fault[sim.Aim]("aim", "Delays a call so that the store carries it out at an instant of truth, where bugs of one tick live.", subject("aim", "Pump", pump, "The pump."), call, nth,
-			field{key: "to", path: "At", kind: choice{"expiry", "due"}, need: true, doc: "The expiry of the first lease it is about (of claims and sweeps: of the next lease to lapse), or the instant at which the next job becomes due."},
-			field{key: "off", path: "Off", kind: either, def: "0s", doc: "Added to that instant."}),
+			field{key: "to", path: "At", kind: choice{"expiry", "due", "sweep"}, need: true, doc: "The expiry of the first lease it is about (of claims and sweeps: of the next lease to lapse), the instant at which the next job becomes due, or the next sweep of any pump that reaches the store."},
+			field{key: "off", path: "Off", kind: either, def: "0s", doc: "Added to that instant. Before a sweep means just before it, at the same instant, however far."}),
 		fault[sim.Forge]("forge", "Sends an altered copy of a renewal or a report.", subject("forge", "Pump", pump, "The pump."),
 			field{key: "call", path: "Call", kind: choice{"renew", "report"}, need: true, doc: "The kind of call."}, nth,
 			field{key: "field", path: "Field", kind: choice{"worker", "claim", "attempt"}, need: true, doc: "What is altered."},
 			field{key: "by", path: "By", kind: integer{-1_000_000, 1_000_000}, def: "1", doc: "Added to the number; of a worker: which other pump of the world."},
 			field{key: "after", path: "After", kind: lasting, def: "0s", doc: "The copy arrives this long after the original was sent."}),
 	}
+}
+
+func handlerFault() *table {
+	return fault[sim.OnHandler]("on-handler", "Hits one call that the handler of a job makes: a sleep, a request to the world outside, a commit. It is for handlers in Go (package sim/simtest); in a world of scripts it hits nothing.", subject("on-handler", "Job", ref{toJob}, "The job."),
+		field{key: "attempt", path: "Attempt", kind: integer{1, 1_000_000}, def: "1", doc: "Which attempt."},
+		field{key: "nth", path: "Nth", kind: integer{1, 1_000_000}, def: "1", doc: "Which call of that attempt."},
+		field{key: "do", path: "Do", kind: choice{"lose-request", "lose-reply", "delay-request", "delay-reply", "refuse", "crash", "crash-after", "pause", "pause-after"}, need: true, doc: "What happens: `refuse` answers with an error and without effect; `crash` takes the node down before the call has an effect, `crash-after` after it; `pause` makes the node stand still just before the call leaves, which it then does first of all, `pause-after` just after it has left."},
+		field{key: "by", path: "By", kind: lasting, def: "0s", doc: "Length of a delay or a pause; of a crash: the node is up again this long after, 1ms at least."})
 }
 
 func storeFaults() []*table {
@@ -125,6 +134,17 @@ type FaultDoc struct {
 	Doc    string // a sentence
 	People bool   // what people do, which is no fault
 	Fields []FieldDoc
+}
+
+// People reports whether an entry of a timeline is what people do, which is no
+// fault.
+func People(f sim.Fault) bool {
+	for _, t := range faultTables() {
+		if t.of == reflect.TypeOf(f) {
+			return t.people
+		}
+	}
+	return false
 }
 
 // FieldDoc describes one key of a mapping.

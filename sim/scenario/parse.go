@@ -36,7 +36,7 @@ func Parse(file string, src []byte) (*sim.Scenario, error) {
 func ParsePlan(file string, src []byte) (*sim.Scenario, Header, error) {
 	d := &decoder{file: file}
 	doc := &document{}
-	if root := d.load(src); root != nil && len(d.errs) == 0 {
+	if root := d.load(src); root != nil && len(d.errs) == 0 && d.known(root) {
 		record{scenarioTable()}.read(d, root, reflect.ValueOf(doc).Elem())
 		d.check(&doc.Scenario, root)
 	}
@@ -45,6 +45,21 @@ func ParsePlan(file string, src []byte) (*sim.Scenario, Header, error) {
 		return nil, Header{}, d.errs
 	}
 	return &doc.Scenario, doc.Plan, nil
+}
+
+// known reports whether a file is of a version that can be read. Of one that is
+// not, nothing else is said: what looks like a mistake may be right there.
+func (d *decoder) known(root *node) bool {
+	versions := func(t *table, n *node) {
+		if at := n.find("version"); at != nil && at.shape == number {
+			t.field("version").kind.read(d, at, reflect.New(reflect.TypeFor[int]()).Elem())
+		}
+	}
+	versions(scenarioTable(), root)
+	if plan := root.find("plan"); plan != nil {
+		versions(planTable(), plan)
+	}
+	return len(d.errs) == 0
 }
 
 // decoder reads one file and collects what is wrong with it.

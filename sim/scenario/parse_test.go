@@ -73,7 +73,7 @@ var mistakes = []struct{ old, new, want string }{
 	{"[emails, reports]", "[]", `small.yaml:7:13: "[…]": an empty list, want`},
 	{"[emails, reports]", "[emails, emails]", `small.yaml:7:22: "emails": is listed twice, want each queue once`},
 	{"[emails, reports]", "{emails: 0}", `small.yaml:7:22: "0": out of range, want number, 1 to 1000`},
-	{"version: 1", "version: 2", `small.yaml:1:10: "2": unknown version, want 1, the only one there is`},
+	{"version: 1", "version: 2", `small.yaml:1:10: "2": unknown version of the language (version), want 1, the only one there is`},
 	{"name: small\n", "", `small.yaml:1:1: "scenario": has no field "name", want name of`},
 	{"level: recoverable", "level: recovrable", `small.yaml:3:8: "recovrable": unknown, want one of pristine, recoverable, adversarial (did you mean "recoverable"?)`},
 	{"level: recoverable", "level: pristine", `small.yaml:17:5: "crash": a fault in a pristine scenario`},

@@ -107,8 +107,8 @@ func TestFaults(t *testing.T) {
 		}
 		seen[f.Name] = true
 	}
-	if len(seen) != 26 {
-		t.Errorf("%d kinds of entries, want the 26 of package sim", len(seen))
+	if len(seen) != 27 {
+		t.Errorf("%d kinds of entries, want the 27 of package sim", len(seen))
 	}
 }
 

@@ -180,15 +180,15 @@ func (k bounds) schema(*schemas) any {
 
 func (k bounds) what() string { return "number or range, such as 2, 2..5, 2.. or ..5" }
 
-// version is the version of the language, or of plans.
-type version struct{}
+// version is the version of something: of the language, or of plans.
+type version struct{ of string }
 
 func (k version) read(d *decoder, n *node, v reflect.Value) {
 	switch {
 	case n.shape != number:
 		d.wrong(n, k.what())
 	case n.text != strconv.Itoa(Version):
-		d.fail(n, n.text, "unknown version", k.what())
+		d.fail(n, n.text, "unknown version of "+k.of, k.what())
 	default:
 		v.SetInt(Version)
 	}

@@ -66,12 +66,13 @@ var (
 // scenarioTable returns the mapping that a file is.
 func scenarioTable() *table {
 	return &table{name: "scenario", doc: "The whole file.", of: reflect.TypeFor[document](), block: true, fields: []field{
-		{key: "version", path: "Version", kind: version{}, def: "1", doc: "Version of this language. Another one is refused."},
+		{key: "version", path: "Version", kind: version{"the language (version)"}, def: "1", doc: "Version of this language. Another one is refused."},
 		{key: "plan", path: "Plan", kind: record{planTable()}, doc: "Makes the file a plan: a scenario together with the seed of one run."},
 		{key: "name", path: "Scenario.Name", kind: word{}, need: true, doc: "Name of the scenario. Shipped ones are called like their file."},
 		{key: "story", path: "Scenario.Story", kind: prose{}, doc: "What it is about, for people."},
 		{key: "level", path: "Scenario.Level", kind: choice{string(sim.Pristine), string(sim.Recoverable), string(sim.Adversarial)}, need: true, doc: "What may go wrong in it."},
 		{key: "for", path: "Scenario.For", kind: duration{min: time.Millisecond, max: longest}, need: true, doc: "How long the world lasts, in true time."},
+		{key: "early", path: "Scenario.Early", kind: toggle{}, def: "false", doc: "The world ends earlier: a lease after every job has ended and no fault is to come."},
 		{key: "net", path: "Scenario.Net", kind: record{netTable()}, doc: "The network between nodes and store."},
 		{key: "store", path: "Scenario.Store", kind: record{clockTable()}, doc: "The store's clock."},
 		{key: "groups", path: "Scenario.Groups", kind: many{of: record{groupTable()}, need: true}, need: true, doc: "Worker Groups."},
@@ -84,7 +85,7 @@ func scenarioTable() *table {
 
 func planTable() *table {
 	return &table{name: "plan", doc: "The header of a plan.", of: reflect.TypeFor[Header](), fields: []field{
-		{key: "version", path: "Version", kind: version{}, need: true, doc: "Version of plans. Another one is refused."},
+		{key: "version", path: "Version", kind: version{"plans (plan.version)"}, need: true, doc: "Version of plans. Another one is refused."},
 		{key: "seed", path: "Seed", kind: seed{}, need: true, doc: "Seed of the run."},
 		{key: "scenario", path: "Scenario", kind: prose{}, doc: "Where the plan comes from."},
 	}}
