@@ -28,9 +28,11 @@ from nw, a, lateral (select q.qid from {s}.queue q where q.name = a.queue offset
 // What stands in the way of a job either fails the statement or is passed over,
 // which costs a record of the log more for every job: whoever expects nothing in
 // the way, since ids are new and there are no unique keys, tries the first.
+//
+// Each job added is answered with the instant from which its delay counts.
 const (
-	orFail   = ` returning id`
-	passOver = ` on conflict do nothing returning id`
+	orFail   = ` returning id, coalesce(enq_at, due)`
+	passOver = ` on conflict do nothing` + orFail
 )
 
 // unbornSQL takes those out again that are finished already. It has to be a
@@ -46,7 +48,7 @@ const insertOneSQL = `
 insert into {s}.job (id, due, enq_at, qid, max_attempts, name, ukey, payload)
 select $2, coalesce($6::bigint, nw.t + $7::bigint), nullif(nw.t, coalesce($6::bigint, nw.t + $7::bigint)), q.qid, $8, $3, $9, $5
 from (select {s}.clock($1) as t, set_config('lock_timeout', $10, true) as bounded) nw, {s}.queue q where q.name = $4 and nw.bounded is not null
-returning {s}.born(id, $1)`
+returning {s}.born(id, coalesce(enq_at, due))`
 
 // finishedAlready is the SQLSTATE by which insertOneSQL undoes itself.
 const finishedAlready = "BW004"
@@ -75,7 +77,11 @@ func (s *Store) Enqueue(ctx context.Context, r *store.Enqueue) (*store.Enqueued,
 	}
 	rest, err := insert(ctx, r, out)
 	if err == nil && len(rest) > 0 {
+		first := out.At
 		err = s.insertEach(ctx, r, rest, out)
+		if len(rest) < len(r.Jobs) {
+			out.At = first // an answer has one instant: jobs are due from it on, or later
+		}
 	}
 	if err != nil {
 		return nil, wrap("enqueue", err)
@@ -164,12 +170,24 @@ func (s *Store) insert(ctx context.Context, r *store.Enqueue, out *store.Enqueue
 	var fresh, unborn []pgtype.UUID
 	send := func(sql string) error {
 		var b pgx.Batch
+		var id pgtype.UUID
+		fresh, out.At = nil, 0
 		b.Queue(bounded, millis(lockWait), "0")
-		b.Queue(sql, params...).Query(func(rows pgx.Rows) (err error) {
-			fresh, err = pgx.CollectRows(rows, pgx.RowTo[pgtype.UUID])
+		b.Queue(sql, params...).Query(func(rows pgx.Rows) error {
+			_, err := pgx.ForEachRow(rows, []any{&id, &out.At}, func() error {
+				fresh = append(fresh, id)
+				return nil
+			})
 			return err
 		})
-		b.Queue(s.stmts.unborn, s.now(), params[1]).QueryRow(func(row pgx.Row) error { return row.Scan(&out.At, &unborn) })
+		b.Queue(s.stmts.unborn, s.now(), params[1]).QueryRow(func(row pgx.Row) error {
+			var now store.Instant
+			err := row.Scan(&now, &unborn)
+			if out.At == 0 { // nothing was added
+				out.At = now
+			}
+			return err
+		})
 		return s.pool.SendBatch(ctx, &b).Close()
 	}
 	if len(keys) == 0 {

@@ -54,10 +54,15 @@ func fault(err error) store.Fault {
 	return store.FaultFatal
 }
 
-// wrap names the operation and marks what is known to pass.
+// wrap names the operation and marks what is known to pass. Of an error of the
+// server nothing else is said than its own words: not at which step of which
+// protocol it came, which depends on what the connection had seen before.
 func wrap(op string, err error) error {
 	if err == nil {
 		return nil
+	}
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && !errors.Is(err, ErrNotCommitted) {
+		err = e
 	}
 	err = fmt.Errorf("postgres: %s: %w", op, err)
 	if f := fault(err); f.Transient() {

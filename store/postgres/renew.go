@@ -47,6 +47,11 @@ from e`
 // locks what it can first, which costs a record of the log more for each, reads
 // the clock when all are had, and only then judges who lives.
 //
+// Its last parameter is the instant at which other rows of the call have been
+// renewed, null if none: an answer has one instant, so those of this statement are
+// renewed as of then, if they live now. One that has ended in between is not
+// lost as of then, and answers as if it were held.
+//
 // Its answer has a row for each that was asked: what it is now, or else whether
 // the job is in the hot table at all.
 const renewEachSQL = `
@@ -57,20 +62,20 @@ l as materialized (
   select r.ord, r.claim, r.progress, r.carried, j.ctid as tid, j.lease_until,
     j.worker = (select wid from w) and j.attempt = r.attempt and j.claim = r.claim as mine
   from r join {s}.job j on j.id = r.id for no key update of j skip locked),
-nw as materialized (select {s}.clock($1) as t from (select count(*) from l) n),
+nw as materialized (select now as t, coalesce($9::bigint, now) as since from (select {s}.clock($1) as now from (select count(*) from l) n) c),
 u as (
-  update {s}.job j set lease_until = nw.t + $3::bigint, lease_for = $3::bigint, progress = case when l.carried then l.progress else j.progress end
+  update {s}.job j set lease_until = nw.since + $3::bigint, lease_for = $3::bigint, progress = case when l.carried then l.progress else j.progress end
   from l, nw where j.ctid = l.tid and l.mine and l.lease_until > nw.t
   returning l.ord, l.claim, j.cancel, j.qid, j.due, j.seq, l.lease_until > j.lease_until as earlier),
 s as (update {s}.worker w set stamped = nw.t from nw where w.name = $2 and w.stamped < nw.t and exists (select from u)),
 i as (
   insert into {s}.lapse (check_at, made, stamped, top, worker, qid, lo_due, lo_seq, hi_due, hi_seq)
-  select nw.t + $3::bigint, nw.t, nw.t, max(u.claim), w.wid, u.qid, min(u.due), min(u.seq), max(u.due), max(u.seq)
-  from u, w, nw where u.earlier group by u.qid, w.wid, nw.t)
-select nw.t, a.ord, a.renewed, a.cancel, a.locked, a.there from nw, (
+  select nw.since + $3::bigint, nw.t, nw.t, max(u.claim), w.wid, u.qid, min(u.due), min(u.seq), max(u.due), max(u.seq)
+  from u, w, nw where u.earlier group by u.qid, w.wid, nw.t, nw.since)
+select nw.since, a.ord, a.renewed, a.cancel, a.locked, a.there from nw, (
   select u.ord, true as renewed, u.cancel, true as locked, true as there from u
   union all
-  select l.ord, false, null, true, true from l where l.ord not in (select ord from u)
+  select l.ord, false, null, not coalesce(l.mine and l.lease_until > $9::bigint, false), true from l where l.ord not in (select ord from u)
   union all
   select r.ord, false, null, false, exists (select from {s}.job j where j.id = r.id) from r where r.ord not in (select ord from l)) a`
 
@@ -133,7 +138,11 @@ func (s *Store) Renew(ctx context.Context, r *store.Renew) (*store.Renewed, erro
 		rest, err = all, nil
 	}
 	if err == nil && len(rest) > 0 {
-		err = s.newRenewal(r, out, rest).each(ctx)
+		var since *int64
+		if len(rest) < n {
+			since = new(int64(out.At))
+		}
+		err = s.newRenewal(r, out, rest).each(ctx, since)
 	}
 	if err != nil {
 		return nil, wrap("renew", err)
@@ -168,12 +177,12 @@ func (c *renewal) atOnce(ctx context.Context) (rest []int, err error) {
 	return rest, nil
 }
 
-// each answers row by row.
-func (c *renewal) each(ctx context.Context) error {
+// each answers row by row; since is when other rows were renewed, nil if none.
+func (c *renewal) each(ctx context.Context, since *int64) error {
 	var gone []int
 	var b pgx.Batch
 	b.Queue(bounded, millis(lockWait), "0")
-	b.Queue(c.s.stmts.renewEach, c.args()...).Query(func(rows pgx.Rows) error {
+	b.Queue(c.s.stmts.renewEach, append(c.args(), since)...).Query(func(rows pgx.Rows) error {
 		defer rows.Close()
 		for rows.Next() {
 			var ord int

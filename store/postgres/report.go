@@ -66,7 +66,11 @@ func (s *Store) Report(ctx context.Context, r *store.Report) (*store.Reported, e
 	}
 	rest, err := s.succeed(ctx, r, out)
 	if err == nil && len(rest) > 0 {
-		err = s.judge(ctx, r, rest, out)
+		var since *store.Instant
+		if len(rest) < len(r.Rows) {
+			since = new(out.At)
+		}
+		err = s.judge(ctx, r, rest, since, out)
 	}
 	if err != nil {
 		return nil, wrap("report", err)
@@ -138,8 +142,11 @@ func plainSuccesses(r *store.Report) (plain, rest []int) {
 	return first, rest
 }
 
-// judge answers rows one after the other on what is locked.
-func (s *Store) judge(ctx context.Context, r *store.Report, rest []int, out *store.Reported) error {
+// judge answers rows one after the other on what is locked. since is the instant
+// at which other rows of the call were recorded, nil if none were: an answer has
+// one instant. A lease that has ended since then is not stale as of then, and
+// answers as if it were held.
+func (s *Store) judge(ctx context.Context, r *store.Report, rest []int, since *store.Instant, out *store.Reported) error {
 	tx, err := s.begin(ctx)
 	if err != nil {
 		return err
@@ -149,7 +156,9 @@ func (s *Store) judge(ctx context.Context, r *store.Report, rest []int, out *sto
 	if err != nil {
 		return err
 	}
-	out.At = h.now
+	if since == nil {
+		out.At = h.now
+	}
 	var changed []*row
 	var due []string
 	for _, i := range rest {
@@ -160,6 +169,8 @@ func (s *Store) judge(ctx context.Context, r *store.Report, rest []int, out *sto
 			out.Rows[i].Status = store.ReportBusy
 		case j == nil:
 			out.Rows[i].Status = store.ReportStale
+		case since != nil && rules.Holds(&j.Job, r.Worker, row.Key, *since) && !rules.Holds(&j.Job, r.Worker, row.Key, h.now):
+			out.Rows[i].Status = store.ReportBusy
 		default:
 			out.Rows[i] = rules.Report(&j.Job, r.Worker, row, h.now)
 			if out.Rows[i].Status != store.ReportApplied {

@@ -119,12 +119,12 @@ $$ begin raise exception 'a lease ended while its row was held' using errcode = 
 
 -- The instant of an enqueue of one job, or an error that undoes it, since the job
 -- is finished already. It sees what committed while the insert waited.
-create function {s}.born(the_id uuid, injected bigint) returns bigint language plpgsql volatile as $$
+create function {s}.born(the_id uuid, at bigint) returns bigint language plpgsql volatile as $$
 begin
   if exists (select from {s}.done where id = the_id) then
     raise exception 'the job is finished' using errcode = 'BW004';
   end if;
-  return {s}.clock(injected);
+  return at;
 end $$;
 
 -- What an id that exists answers to an enqueue: 2 same, 3 other, 5 held; null if
