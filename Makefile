@@ -118,6 +118,22 @@ mutants: ## plant every bug and see that the checker catches it
 explore: ## visit every state of the small worlds: one fault, or two of a few kinds
 	$(GO) run ./cmd/bwsim explore one-fault fused pool batch release finish cancel timeout refused
 
+.PHONY: real
+real: ## harm real workers on PostgreSQL and on SQLite, side by side, a minute in all
+	$(GO) build -o bin/ ./cmd/bwsim
+	bin/bwsim real --store sqlite --for 20s & sqlite=$$!; code=0; \
+	bin/bwsim real --for 35s || code=$$?; \
+	wait $$sqlite || code=$$?; exit $$code
+
+.PHONY: long-real
+long-real: ## the same for longer, then every bug that is planted in the PostgreSQL store
+	$(GO) build -o bin/ ./cmd/bwsim
+	bin/bwsim real --for 10m
+	bin/bwsim real --for 5m --store sqlite
+	bin/bwsim real --mutants
+
+# Our own golden tests have Golden in their names and a flag -update; those of
+# datadriven are renewed by its flag -rewrite.
 .PHONY: golden
 golden: ## renew the golden files; read the diff before you commit it
 	@own=$(call tests_with,flag[.]Bool.["]update["]); \

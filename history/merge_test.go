@@ -34,3 +34,29 @@ func TestMerge(t *testing.T) {
 		t.Errorf("the failure has become %+v", f)
 	}
 }
+
+// Calls that follow each other by less than their times are known to overlap
+// once they are blurred.
+func TestBlurLetsCallsOverlap(t *testing.T) {
+	a, b := history.NewLog(), history.NewLog()
+	a.Sent(10, 1, "a", &store.Sweep{Queues: []string{"q"}, Max: 1})
+	a.Answered(20, 1, &store.Swept{At: 5, Disposed: []store.Lapse{{Worker: "w"}}})
+	b.Sent(23, 1, "b", &store.Sweep{Queues: []string{"q"}, Max: 1})
+	b.Failed(30, 1, store.ErrNotFound)
+	for by, want := range map[int64][]history.Kind{
+		1: {history.Sent, history.Answered, history.Sent, history.Failed},
+		2: {history.Sent, history.Sent, history.Answered, history.Failed},
+	} {
+		for _, l := range []*history.Log{a, b} {
+			l.Blur(by)
+		}
+		for i, r := range history.Merge(a, b).Records() {
+			if r.Kind != want[i] {
+				t.Errorf("blurred by %d, record %d is of kind %d, want %d", by, i, r.Kind, want[i])
+			}
+		}
+		for _, l := range []*history.Log{a, b} {
+			l.Blur(-by)
+		}
+	}
+}

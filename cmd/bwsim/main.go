@@ -66,6 +66,7 @@ run, or was interrupted; 4 undecided; 5 not deterministic.`,
 		return usage("%v\nsee %s --help", err, c.CommandPath())
 	})
 	root.AddCommand(runCommand(s), replayCommand(s), whatifCommand(s), oddsCommand(s), shrinkCommand(s), swarmCommand(s), fmtCommand(s), lintCommand(s), diffCommand(s), checkCommand(s), listCommand(s), explainCommand(s), mutantsCommand(s), exploreCommand(s), timelineCommand(s), twinCommand(s), huntCommand(s))
+	root.AddCommand(realCommands(s)...)
 	return root
 }
 

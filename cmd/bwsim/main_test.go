@@ -100,6 +100,7 @@ func TestGolden(t *testing.T) {
 		{"help-fmt", 0, "fmt --help"},
 		{"help-lint", 0, "lint --help"},
 		{"help-diff", 0, "diff --help"},
+		{"help-real", 0, "real --help"},
 		{"story", 0, "run testdata/lapse.yaml"},
 		{"story-of-a-violation", 1, "run testdata/wrong.yaml"},
 		{"violation", 1, "run testdata/wrong.yaml --seeds 2"},

@@ -81,7 +81,13 @@ var table = map[string]row{
 
 	"internal/archtest":   {},
 	"internal/healthtest": {modules: []string{"github.com/jackc/pgx/v5"}, tests: []string{"engine", "internal/pgtest", "store", "store/postgres"}}, // a real server, harmed
-	"internal/pgtest":     {ours: []string{"clockx"}, modules: []string{"github.com/jackc/pgx/v5"}},
-	"internal/killtest":   {modules: []string{"github.com/jackc/pgx/v5"}, tests: []string{"checker", "engine", "history", "internal/pgtest", "store", "store/postgres", "store/sqlite"}}, // real processes
+	"internal/pgserver":   {ours: []string{"clockx"}, modules: []string{"github.com/jackc/pgx/v5"}},
+	"internal/pgtest":     {ours: []string{"clockx", "internal/pgserver"}, modules: []string{"github.com/jackc/pgx/v5"}},
+	"internal/killtest":   {tests: []string{"internal/nemesis", "internal/pgtest"}}, // real processes
 	"internal/mutant":     {},
+	// Real processes on real stores, harmed and judged.
+	"internal/nemesis": {
+		ours:    []string{"checker", "clockx", "engine", "history", "internal/mutant", "internal/pgserver", "store", "store/postgres", "store/sqlite"},
+		modules: []string{"github.com/jackc/pgx/v5"},
+	},
 }

@@ -1,6 +1,5 @@
-// Package killtest has no code but its test: real worker processes on a real
-// store, which are killed, frozen and shut down at random while they work.
-// Afterwards every job must have ended, every attempt be accounted for, every
-// transactional effect be there exactly once, and what the processes recorded
-// of their calls must be linearizable.
+// Package killtest has no code but its test: internal/nemesis for a few seconds,
+// as a part of the tests of the module. It kills, freezes and shuts down real
+// worker processes on a real store, and cuts their connections. bwsim real does
+// it for longer, and to a server of its own.
 package killtest

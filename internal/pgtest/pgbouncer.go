@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"backwave/clockx"
+	"backwave/internal/pgserver"
 )
 
 // bouncerGuard runs PgBouncer until its standard input ends.
@@ -79,11 +80,11 @@ func bounce(dir, server string, ignore []string) (through string, end func(), er
 			return "", end, fmt.Errorf("pgtest: no pgbouncer found: install the package pgbouncer: %w", err)
 		}
 	}
-	who, err := unprivileged()
+	who, err := pgserver.Unprivileged()
 	if err != nil {
 		return "", end, err
 	}
-	port, err := freePort()
+	port, err := pgserver.FreePort()
 	if err != nil {
 		return "", end, err
 	}
@@ -107,7 +108,7 @@ func bounce(dir, server string, ignore []string) (through string, end func(), er
 			}
 		}
 	}
-	cmd := command(who, dir, "/bin/sh", "-c", bouncerGuard, bin)
+	cmd := pgserver.Command(who, dir, "/bin/sh", "-c", bouncerGuard, bin)
 	cmd.Env = append(os.Environ(), "BW_PGTEST_DIR="+dir)
 	stop, err := cmd.StdinPipe()
 	if err != nil {
@@ -123,12 +124,12 @@ func bounce(dir, server string, ignore []string) (through string, end func(), er
 // bounced waits until a connection comes through.
 func bounced(through, dir string) (err error) {
 	ctx := context.Background()
-	for range readyTries {
+	for range pgserver.ReadyTries {
 		var conn *pgx.Conn
 		if conn, err = pgx.Connect(ctx, through); err == nil {
 			return conn.Close(ctx)
 		}
-		_ = clockx.Sleep(ctx, clockx.Wall{}, readyPause)
+		_ = clockx.Sleep(ctx, clockx.Wall{}, pgserver.ReadyPause)
 	}
 	out, _ := os.ReadFile(filepath.Join(dir, "pgbouncer.log"))
 	return fmt.Errorf("pgtest: nothing comes through pgbouncer: %w\n%s", err, out)

@@ -6,17 +6,24 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"backwave/internal/pgserver"
 )
+
+// otherwise is what somebody can do who has no server.
+const otherwise = "set BW_TEST_POSTGRES to the URL of a server"
+
+// server is the server of this process: its address, which one it is, for
+// people, and its handle if it is ours.
+type server struct {
+	url, is string
+	own     *pgserver.Server
+}
 
 // provide finds or starts the server of this process, once. What it returns is
 // kept as long as the process lives: the collector must not close the pipe.
@@ -24,11 +31,15 @@ var provide = sync.OnceValues(func() (*server, error) {
 	if url := os.Getenv("BW_TEST_POSTGRES"); url != "" {
 		return &server{url: url, is: "the one that BW_TEST_POSTGRES names"}, nil
 	}
-	bin, err := binaries()
+	bin, err := pgserver.Binaries(otherwise)
 	if err != nil {
 		return nil, err
 	}
-	return start(bin)
+	own, err := pgserver.Start(bin)
+	if err != nil {
+		return nil, err
+	}
+	return &server{url: own.URL(), is: "a throw-away one from " + bin, own: own}, nil
 })
 
 var schemas atomic.Int64
@@ -69,54 +80,4 @@ func drop(t testing.TB, url, schema string) {
 	if _, err := conn.Exec(context.Background(), "drop schema if exists "+pgx.Identifier{schema}.Sanitize()+" cascade"); err != nil {
 		t.Error(err)
 	}
-}
-
-// binaries returns the folder of initdb and postgres, after installing them if
-// that is needed and allowed.
-func binaries() (string, error) {
-	if bin, ok := find(); ok {
-		return bin, nil
-	}
-	const advice = "set BW_TEST_POSTGRES to the URL of a server, or install PostgreSQL 14 or later"
-	apt, err := exec.LookPath("apt-get")
-	if err != nil || os.Geteuid() != 0 {
-		return "", fmt.Errorf("pgtest: no PostgreSQL server binaries found: %s", advice)
-	}
-	// Test processes of several packages may come here at once: each waits for
-	// the others' lock, and finds the work done.
-	for _, args := range [][]string{{"update"}, {"install", "-y", "--no-install-recommends", "postgresql"}} {
-		c := exec.Command(apt, append([]string{"-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=2"}, args...)...)
-		c.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
-		if out, err := c.CombinedOutput(); err != nil && args[0] == "install" { // an old list may do
-			return "", fmt.Errorf("pgtest: apt-get install postgresql: %w: %s\n%s", err, advice, out)
-		}
-	}
-	if bin, ok := find(); ok {
-		return bin, nil
-	}
-	return "", fmt.Errorf("pgtest: the package postgresql brought no server binaries: %s", advice)
-}
-
-// find looks where Debian keeps its versions, newest first, and then on PATH.
-func find() (string, bool) {
-	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
-	slices.SortFunc(dirs, func(a, b string) int { return version(b) - version(a) })
-	if p, err := exec.LookPath("initdb"); err == nil {
-		if real, err := filepath.EvalSymlinks(p); err == nil {
-			dirs = append(dirs, filepath.Dir(real))
-		}
-	}
-	for _, dir := range dirs {
-		_, err1 := os.Stat(filepath.Join(dir, "initdb"))
-		_, err2 := os.Stat(filepath.Join(dir, "postgres"))
-		if err1 == nil && err2 == nil {
-			return dir, true
-		}
-	}
-	return "", false
-}
-
-func version(bin string) int {
-	n, _ := strconv.Atoi(strings.Split(filepath.Base(filepath.Dir(bin)), ".")[0])
-	return n
 }
