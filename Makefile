@@ -15,7 +15,7 @@ DET_PACKAGES := store store/memory store/rules history engine/pump checker sim s
 DET_ENGINE   := ^(shell|result)
 
 # Packages where goroutines live.
-RACE_PACKAGES := clockx engine sim/simtest store/memory cmd
+RACE_PACKAGES := clockx engine sim/bubble sim/simtest store/memory cmd
 
 # Random worlds of worlds, plans of swarm, random worlds of twin; random worlds, twins, and cases of each rapid test, of long.
 WORLDS      ?= 5000

@@ -57,6 +57,8 @@ var table = map[string]row{
 	// Pages of runs and of recorded histories.
 	"sim/timeline": {ours: []string{"checker", "engine/pump", "history", "sim", "store"}, tests: []string{"sim/scenario"}},
 	"sim/mutants":  {ours: []string{"internal/mutant"}},
+	// The production engine in virtual time, with all its goroutines: tests only.
+	"sim/bubble": {tests: []string{"checker", "clockx", "engine", "engine/pump", "history", "scenarios", "sim", "sim/scenario", "store"}},
 	// The kit for users' own handlers in the simulated world; rapid searches.
 	"sim/simtest": {
 		ours:    []string{"checker", "clockx", "engine", "engine/pump", "history", "sim", "sim/scenario", "sim/timeline", "store"},
