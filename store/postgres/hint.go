@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"slices"
 	"sync"
@@ -33,6 +34,7 @@ const mostHint = 7000
 // at once, and to those of other processes by notifications.
 type hints struct {
 	s      *Store
+	from   string // tells our own notifications from others'
 	notify bool
 	end    context.CancelFunc
 	ended  context.Context
@@ -48,8 +50,14 @@ type hints struct {
 
 type taker struct{ hint func(queue string) }
 
+// notice is the text of a notification.
+type notice struct {
+	From   string   `json:"from"`
+	Queues []string `json:"queues"`
+}
+
 func newHints(s *Store, notify bool) *hints {
-	h := &hints{s: s, notify: notify, wake: make(chan struct{}, 1), pending: map[string]struct{}{}, heard: map[string]struct{}{}}
+	h := &hints{s: s, from: rand.Text(), notify: notify, wake: make(chan struct{}, 1), pending: map[string]struct{}{}, heard: map[string]struct{}{}}
 	h.ended, h.end = context.WithCancel(context.Background())
 	if notify {
 		h.wait.Go(h.send)
@@ -145,7 +153,7 @@ func (h *hints) texts() (texts []string) {
 	clear(h.pending)
 	h.mu.Unlock()
 	for part := range slices.Chunk(names, mostHint/(6*255)) { // a byte is at most six in JSON
-		text, err := json.Marshal(part)
+		text, err := json.Marshal(notice{From: h.from, Queues: part})
 		if err == nil {
 			texts = append(texts, string(text))
 		}
@@ -192,9 +200,9 @@ func (h *hints) hearOnce() error {
 		if err != nil {
 			return err
 		}
-		var queues []string
-		if n != nil && json.Unmarshal([]byte(n.Payload), &queues) == nil {
-			h.pass(queues)
+		var told notice
+		if n != nil && json.Unmarshal([]byte(n.Payload), &told) == nil && told.From != h.from { // else our pumps know already
+			h.pass(told.Queues)
 		}
 	}
 }

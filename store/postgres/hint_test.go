@@ -70,6 +70,22 @@ func TestHintsReachOtherProcessesAndAreCoalesced(t *testing.T) {
 	}
 }
 
+// What this process enqueues it is hinted once: its own notification, which comes
+// before the other's, says nothing new.
+func TestOwnNotificationsAreNoHints(t *testing.T) {
+	w := open(t, postgres.Config{})
+	near, other := listen(t, w.Store), w.other(postgres.Config{})
+	far := listen(t, other)
+	w.listening(2)
+	w.add(store.NewJob{ID: id(1)})
+	heard(t, far, "q")
+	if _, err := other.Enqueue(t.Context(), &store.Enqueue{Jobs: []store.NewJob{{ID: id(2), Name: "n", Queue: "r"}}}); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "first hint", <-near, "q")
+	want(t, "second hint", <-near, "r")
+}
+
 // A listener whose connection was killed comes back, and hints what it may have
 // missed.
 func TestListenerComesBack(t *testing.T) {
