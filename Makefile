@@ -7,7 +7,7 @@ MAKEFLAGS   += --no-print-directory
 GO          ?= go
 
 # What `make ci` runs, in this order.
-CI_STEPS := lint race worlds swarm twin mutants
+CI_STEPS := lint race worlds swarm twin mutants explore real
 
 # Packages that live under simulation, where detlint allows no clock, goroutine,
 # chance or map order; and the files of engine that do.

@@ -9,10 +9,9 @@ import (
 )
 
 // other opens a second process's store on the same schema.
-func (w *world) other(cfg postgres.Config) *postgres.Store {
+func (w *world) other() *postgres.Store {
 	w.t.Helper()
-	cfg.URL, cfg.Schema = w.url, w.named
-	s, err := postgres.Open(w.t.Context(), cfg)
+	s, err := postgres.Open(w.t.Context(), postgres.Config{URL: w.url, Schema: w.named})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -49,7 +48,7 @@ func (w *world) listening(n int) {
 
 func TestHintsReachOtherProcessesAndAreCoalesced(t *testing.T) {
 	w := open(t, postgres.Config{})
-	near, far := listen(t, w.Store), listen(t, w.other(postgres.Config{}))
+	near, far := listen(t, w.Store), listen(t, w.other())
 	w.listening(2)
 	w.add(store.NewJob{ID: id(1), Queue: "a 'queue'\n\"é\""})
 	heard(t, near, "a 'queue'\n\"é\"")
@@ -74,7 +73,7 @@ func TestHintsReachOtherProcessesAndAreCoalesced(t *testing.T) {
 // before the other's, says nothing new.
 func TestOwnNotificationsAreNoHints(t *testing.T) {
 	w := open(t, postgres.Config{})
-	near, other := listen(t, w.Store), w.other(postgres.Config{})
+	near, other := listen(t, w.Store), w.other()
 	far := listen(t, other)
 	w.listening(2)
 	w.add(store.NewJob{ID: id(1)})
@@ -90,7 +89,7 @@ func TestOwnNotificationsAreNoHints(t *testing.T) {
 // missed.
 func TestListenerComesBack(t *testing.T) {
 	w := open(t, postgres.Config{})
-	far := listen(t, w.other(postgres.Config{}))
+	far := listen(t, w.other())
 	w.listening(1)
 	w.add(store.NewJob{ID: id(1)})
 	heard(t, far, "q")

@@ -47,7 +47,7 @@ func TestContractThroughPgBouncer(t *testing.T) {
 
 // hintsBeside gives hints and hears them although PgBouncer passes none on.
 func hintsBeside(t *testing.T, w *world) {
-	far := w.other(postgres.Config{})
+	far := w.other()
 	near, there := listen(t, w.Store), listen(t, far)
 	w.listening(2)
 	w.add(store.NewJob{ID: id(1), Queue: "to the other"})
