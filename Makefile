@@ -14,11 +14,12 @@ CI_STEPS := lint race worlds swarm twin mutants explore real
 DET_PACKAGES := store store/memory store/rules history engine/pump checker sim sim/finding sim/shrink sim/swarm sim/travel
 DET_ENGINE   := ^(shell|result)
 
-# Packages where goroutines live.
-RACE_PACKAGES := clockx engine sim/bubble sim/simtest store/memory cmd
+# Packages where goroutines live; and the tests of bwsim that make runs at once.
+RACE_PACKAGES := clockx engine engine/enginetest sim/bubble sim/simtest store/memory cmd/bwworker
+RACE_BWSIM    := AtOnce|EachTime|Interrupt|Swarm|Twin|Odds|Checkpoint|Hunt
 
 # Random worlds of worlds, plans of swarm, random worlds of twin; random worlds, twins, and cases of each rapid test, of long.
-WORLDS      ?= 5000
+WORLDS      ?= 3000
 GUIDED      ?= 3000
 SEEDS       ?= 200
 LONG_SEEDS  ?= 50000
@@ -94,7 +95,8 @@ fmt: ## format the code
 
 .PHONY: race
 race: ## run the tests of the packages with goroutines under the race detector
-	$(GO) test -race $(call there,$(RACE_PACKAGES),/...)
+	$(GO) test -race $(call there,$(RACE_PACKAGES))
+	$(GO) test -race ./cmd/bwsim -run '$(RACE_BWSIM)'
 
 .PHONY: worlds
 worlds: ## play every scenario and many random worlds, and judge them
