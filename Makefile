@@ -19,7 +19,7 @@ RACE_PACKAGES := clockx engine engine/enginetest sim/bubble sim/simtest store/me
 RACE_BWSIM    := AtOnce|EachTime|Interrupt|Swarm|Twin|Odds|Checkpoint|Hunt
 
 # Random worlds of worlds, plans of swarm, random worlds of twin; random worlds, twins, and cases of each rapid test, of long.
-WORLDS      ?= 3000
+WORLDS      ?= 1000
 GUIDED      ?= 3000
 SEEDS       ?= 200
 LONG_SEEDS  ?= 50000
