@@ -3,16 +3,16 @@ package main
 import (
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"backwave/internal/pgserver"
 )
 
 // settings are those of an ordinary durable server with some memory. No timed
@@ -44,7 +44,7 @@ type server struct {
 // startServer starts one on a directory in parent, with more settings than the
 // usual ones.
 func startServer(parent string, more ...string) (*server, error) {
-	bin, err := binaries()
+	bin, err := pgserver.Binaries("name a server with --url")
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func startServer(parent string, more ...string) (*server, error) {
 	if fs.Type == inMemory {
 		return nil, fmt.Errorf("%s is in memory, where fsync costs nothing: name another directory with --dir", parent)
 	}
-	who, err := unprivileged()
+	who, err := pgserver.Unprivileged()
 	if err != nil {
 		return nil, err
 	}
@@ -77,21 +77,18 @@ func launch(bin, dir string, who *syscall.Credential, settings []string) (*serve
 		}
 	}
 	command := func(name string, args ...string) *exec.Cmd {
-		c := exec.Command(name, args...)
-		c.Dir, c.Env = dir, append(os.Environ(), "BENCH_DIR="+dir)
-		c.SysProcAttr = &syscall.SysProcAttr{Credential: who, Setpgid: true} // an interrupt is ours, not the server's
+		c := pgserver.Command(who, dir, name, args...)
+		c.Env = append(os.Environ(), "BENCH_DIR="+dir)
 		return c
 	}
 	data := filepath.Join(dir, "data")
 	if out, err := command(filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := pgserver.FreePort()
 	if err != nil {
-		return nil, fmt.Errorf("find a free port: %w", err)
+		return nil, err
 	}
-	port := l.Addr().(*net.TCPAddr).Port
-	_ = l.Close()
 	args := []string{"-c", guard, filepath.Join(bin, "postgres"), "-D", data, "-h", "127.0.0.1", "-p", strconv.Itoa(port)}
 	for _, s := range settings {
 		args = append(args, "-c", s)
@@ -119,41 +116,4 @@ func launch(bin, dir string, who *syscall.Credential, settings []string) (*serve
 func (s *server) stop() {
 	_ = s.input.Close()
 	_ = s.guard.Wait()
-}
-
-// binaries returns the folder of initdb and postgres: Debian's newest, else
-// that of PATH.
-func binaries() (string, error) {
-	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
-	version := func(bin string) int {
-		n, _ := strconv.Atoi(filepath.Base(filepath.Dir(bin)))
-		return n
-	}
-	slices.SortFunc(dirs, func(a, b string) int { return version(b) - version(a) })
-	for _, dir := range dirs {
-		if _, err := os.Stat(filepath.Join(dir, "initdb")); err == nil {
-			return dir, nil
-		}
-	}
-	if p, err := exec.LookPath("initdb"); err == nil {
-		if p, err = filepath.EvalSymlinks(p); err == nil {
-			return filepath.Dir(p), nil
-		}
-	}
-	return "", fmt.Errorf("no PostgreSQL server binaries found: install them, or name a server with --url")
-}
-
-// unprivileged returns whom the server must run as: nil for ourselves, unless
-// that is root, as whom PostgreSQL refuses to run.
-func unprivileged() (*syscall.Credential, error) {
-	if os.Geteuid() != 0 {
-		return nil, nil
-	}
-	u, err := user.Lookup("postgres")
-	if err != nil {
-		return nil, fmt.Errorf("PostgreSQL does not run as root: %w", err)
-	}
-	uid, _ := strconv.ParseUint(u.Uid, 10, 32)
-	gid, _ := strconv.ParseUint(u.Gid, 10, 32)
-	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }
