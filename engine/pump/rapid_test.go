@@ -19,29 +19,36 @@ import (
 func TestAnyOrderOfEvents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newMachine(t)
-		t.Repeat(map[string]func(*rapid.T){
-			"answerClaim":  m.answerClaim,
-			"answerLate":   m.answerClaim, // claims are where most can go wrong
-			"answerRenew":  m.answerRenew,
-			"answerReport": m.answerReport,
-			"answerSweep":  m.answerSweep,
-			"fail":         m.fail,
-			"return":       m.handlerReturns,
-			"returnMore":   m.handlerReturns,
-			"progress":     m.progress,
-			"complete":     m.complete,
-			"completeMore": m.complete,
-			"hint":         func(t *rapid.T) { m.do(t, m.now, pump.Hinted{}) },
-			"wait":         m.wait,
-			"deadline":     func(t *rapid.T) { m.do(t, min(max(m.now, m.pump.Deadline()), m.now+m.span(100)), pump.Woken{}) },
-			"freeze":       m.freeze,
-			"wallJump":     m.wallJump,
-			"giveUp":       m.giveUp,
-			"rarely":       m.rarely,
-			"clone":        m.clone,
-		})
+		actions := m.actions()
+		actions["clone"] = m.clone
+		t.Repeat(actions)
 		m.replay(t)
 	})
+}
+
+// actions are what can happen to the pump of a run; what is named twice, or
+// "more", is where most can go wrong.
+func (m *machine) actions() map[string]func(*rapid.T) {
+	return map[string]func(*rapid.T){
+		"answerClaim":  m.answerClaim,
+		"answerLate":   m.answerClaim, // claims are where most can go wrong
+		"answerRenew":  m.answerRenew,
+		"answerReport": m.answerReport,
+		"answerSweep":  m.answerSweep,
+		"fail":         m.fail,
+		"return":       m.handlerReturns,
+		"returnMore":   m.handlerReturns,
+		"progress":     m.progress,
+		"complete":     m.complete,
+		"completeMore": m.complete,
+		"hint":         func(t *rapid.T) { m.do(t, m.now, pump.Hinted{}) },
+		"wait":         m.wait,
+		"deadline":     func(t *rapid.T) { m.do(t, min(max(m.now, m.pump.Deadline()), m.now+m.span(100)), pump.Woken{}) },
+		"freeze":       m.freeze,
+		"wallJump":     m.wallJump,
+		"giveUp":       m.giveUp,
+		"rarely":       m.rarely,
+	}
 }
 
 // machine is one run: a pump, what it was told, and what it did.

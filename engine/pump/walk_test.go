@@ -85,29 +85,10 @@ func TestAWalkShowsAllThatDecides(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newMachine(t)
 		rewrite := func(*rapid.T) { m.twin = rewritten(m) }
-		t.Repeat(map[string]func(*rapid.T){
-			"answerClaim":  m.answerClaim,
-			"answerLate":   m.answerClaim,
-			"answerRenew":  m.answerRenew,
-			"answerReport": m.answerReport,
-			"answerSweep":  m.answerSweep,
-			"fail":         m.fail,
-			"return":       m.handlerReturns,
-			"returnMore":   m.handlerReturns,
-			"progress":     m.progress,
-			"complete":     m.complete,
-			"completeMore": m.complete,
-			"hint":         func(t *rapid.T) { m.do(t, m.now, pump.Hinted{}) },
-			"wait":         m.wait,
-			"deadline":     func(t *rapid.T) { m.do(t, min(max(m.now, m.pump.Deadline()), m.now+m.span(100)), pump.Woken{}) },
-			"freeze":       m.freeze,
-			"wallJump":     m.wallJump,
-			"giveUp":       m.giveUp,
-			"rarely":       m.rarely,
-			"rewrite":      rewrite,
-			"rewriteMore":  rewrite,
-			"":             func(t *rapid.T) { sameDeadline(t, m) },
-		})
+		actions := m.actions()
+		actions["rewrite"], actions["rewriteMore"] = rewrite, rewrite
+		actions[""] = func(t *rapid.T) { sameDeadline(t, m) }
+		t.Repeat(actions)
 	})
 }
 
