@@ -1,6 +1,9 @@
 package store
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Request is one call on a store, as data: the engine sends it, a recorder
 // writes it down, a simulated network loses it. Only this package can add to
@@ -120,3 +123,22 @@ func (Cancel) command()  {}
 func (Requeue) command() {}
 func (Pause) command()   {}
 func (Resume) command()  {}
+
+// Verb is the word for what q asks, as stories and pages say it.
+func Verb(q Request) string {
+	switch q.(type) {
+	case *Claim:
+		return "claim"
+	case *Renew:
+		return "renew"
+	case *Report:
+		return "report"
+	case *Sweep:
+		return "sweep"
+	case *Enqueue:
+		return "enqueue"
+	case *Do:
+		return "command"
+	}
+	return fmt.Sprintf("%T", q)
+}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -167,7 +166,7 @@ func (j *judgement) printUnjudged(s *screen) {
 			s.printf("    … and %d more\n", len(j.unanswered)-i)
 			break
 		}
-		s.printf("    call %d: %s by %s, sent at %s\n", r.Call, requestName(r.Req), r.Client, moment(r.At))
+		s.printf("    call %d: %s by %s, sent at %s\n", r.Call, store.Verb(r.Req), r.Client, moment(r.At))
 	}
 }
 
@@ -178,24 +177,6 @@ func moment(at int64) string {
 		return clock(time.Duration(at))
 	}
 	return time.Unix(0, at).UTC().Format(time.RFC3339Nano)
-}
-
-func requestName(q store.Request) string {
-	switch q.(type) {
-	case *store.Claim:
-		return "claim"
-	case *store.Renew:
-		return "renew"
-	case *store.Report:
-		return "report"
-	case *store.Sweep:
-		return "sweep"
-	case *store.Enqueue:
-		return "enqueue"
-	case *store.Do:
-		return "command"
-	}
-	return fmt.Sprintf("%T", q)
 }
 
 type jsonCheck struct {

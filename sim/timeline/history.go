@@ -150,7 +150,7 @@ func (h *historian) draw(r *recordedCall) {
 	if name, node, process := whose(r.client, r.req); name != "" {
 		worker = h.worker(name, node, process)
 	}
-	c := h.sent(r.sent, r.id, verb(r.req), worker, r.req)
+	c := h.sent(r.sent, r.id, store.Verb(r.req), worker, r.req)
 	c.Answered, c.Lost, c.Applied = r.answered, r.lost, r.applied
 	if r.reply != nil && len(c.Applied) == 0 {
 		c.Guess = true
@@ -253,23 +253,4 @@ func place(worker string) (node string, process int) {
 		}
 	}
 	return node, 1
-}
-
-// verb is what pages call a request.
-func verb(q store.Request) string {
-	switch q.(type) {
-	case *store.Claim:
-		return "claim"
-	case *store.Renew:
-		return "renew"
-	case *store.Report:
-		return "report"
-	case *store.Sweep:
-		return "sweep"
-	case *store.Enqueue:
-		return "enqueue"
-	case *store.Do:
-		return "command"
-	}
-	return fmt.Sprintf("%T", q)
 }
