@@ -40,21 +40,12 @@ func (f *exploreFlags) hunt(ctx context.Context, s *screen) error {
 	if err != nil {
 		return err
 	}
-	root, err := sourceTree(f.source)
+	began := time.Now()
+	binary, remove, err := buildPlanted(s, f.source, list)
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "bwsim-explore-")
-	if err != nil {
-		return cannot("%v", err)
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // what is left of it is temporary
-	began := time.Now()
-	s.note("building bwsim with %s", count(len(list), "planted bug"))
-	binary, err := mutant.Build(root, dir, list, "./cmd/bwsim")
-	if err != nil {
-		return cannot("%v", err)
-	}
+	defer remove()
 	results := inOrder(ctx, len(list), f.jobs, func(_, i int) caughtByExplore { return f.look(ctx, binary, list[i]) })
 	width := len("mutant")
 	for _, m := range list {

@@ -84,29 +84,40 @@ func (f *mutantFlags) run(ctx context.Context, s *screen) error {
 	if err != nil {
 		return err
 	}
-	root, err := sourceTree(f.source)
+	began := time.Now()
+	binary, remove, err := buildPlanted(s, f.source, list)
 	if err != nil {
 		return err
 	}
-	if _, err := exec.LookPath("go"); err != nil {
-		return cannot("mutants are built with the go tool, and it is not in the PATH: %v", err)
-	}
-	dir, err := os.MkdirTemp("", "bwsim-mutants-")
-	if err != nil {
-		return cannot("%v", err)
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // what is left of it is temporary
-	began := time.Now()
-	s.note("building bwsim with %s", count(len(list), "planted bug"))
-	binary, err := mutant.Build(root, dir, list, "./cmd/bwsim")
-	if err != nil {
-		return cannot("%v", err)
-	}
+	defer remove()
 	h := &hunter{binary: binary, flags: f, list: list}
 	if f.shrink {
 		return h.shrinkAll(ctx, s, began)
 	}
 	return h.run(ctx, s, began)
+}
+
+// buildPlanted builds a bwsim that can have any bug of the list, from the tree
+// that source names, into a folder that remove takes away.
+func buildPlanted(s *screen, source string, list []mutant.Mutant) (binary string, remove func(), err error) {
+	root, err := sourceTree(source)
+	if err != nil {
+		return "", nil, err
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		return "", nil, cannot("mutants are built with the go tool, and it is not in the PATH: %v", err)
+	}
+	dir, err := os.MkdirTemp("", "bwsim-mutants-")
+	if err != nil {
+		return "", nil, cannot("%v", err)
+	}
+	remove = func() { _ = os.RemoveAll(dir) } // what is left of it is temporary
+	s.note("building bwsim with %s", count(len(list), "planted bug"))
+	if binary, err = mutant.Build(root, dir, list, "./cmd/bwsim"); err != nil {
+		remove()
+		return "", nil, cannot("%v", err)
+	}
+	return binary, remove, nil
 }
 
 // choose returns the mutants to be run.

@@ -44,12 +44,9 @@ take and which hints get lost. The result does not depend on --jobs.`,
 		Example: "  bwsim odds plan.yaml\n  bwsim odds plan.yaml --seeds 1000 --points 40\n  bwsim odds plan.yaml --from 195 --until 215   a closer look\n  bwsim odds plan.yaml --finding fence      not of the first finding, but of this one",
 		Args:    oneArg("a plan or a scenario"),
 		RunE: func(c *cobra.Command, args []string) error {
-			src, err := load(args[0])
+			src, err := loadWithSeed(c, args[0], f.seed)
 			if err != nil {
 				return err
-			}
-			if c.Flags().Changed("seed") || !src.plan {
-				src.seed = f.seed
 			}
 			return f.run(c.Context(), s, src)
 		},

@@ -53,24 +53,16 @@ func (f *realFlags) runMutants(ctx context.Context, s *screen) error {
 	if err != nil {
 		return err
 	}
-	root, err := sourceTree(f.source)
-	if err != nil {
-		return err
-	}
-	dir, err := os.MkdirTemp("", "bwsim-real-mutants-")
-	if err != nil {
-		return cannot("%v", err)
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // what is left of it is temporary
 	var planted []mutant.Mutant
 	for _, b := range list {
 		planted = append(planted, b.Mutant)
 	}
-	s.note("building bwsim with %s", count(len(list), "planted bug"))
-	binary, err := mutant.Build(root, dir, planted, "./cmd/bwsim")
+	binary, remove, err := buildPlanted(s, f.source, planted)
 	if err != nil {
-		return cannot("%v", err)
+		return err
 	}
+	defer remove()
+	dir := filepath.Dir(binary)
 	product := f.hunt(ctx, binary, dir, nemesis.Bug{}, 1)
 	switch {
 	case ctx.Err() != nil:

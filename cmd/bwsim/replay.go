@@ -29,14 +29,11 @@ by lines of standard input; h lists the commands.
   bwsim replay zombie-returns --step --break kind=violation`,
 		Args: oneArg("a plan, as bwsim run --plan FILE writes it, or a scenario"),
 		RunE: func(c *cobra.Command, args []string) error {
-			src, err := load(args[0])
+			src, err := loadWithSeed(c, args[0], f.seed)
 			if err != nil {
 				return err
 			}
 			own := !c.Flags().Changed("seed")
-			if !own || !src.plan {
-				src.seed = f.seed
-			}
 			if t.used() {
 				if err := t.alone(c); err != nil {
 					return err

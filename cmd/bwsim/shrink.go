@@ -40,12 +40,9 @@ PLAN is a plan, a scenario file, or the name of a shipped scenario.`,
 		Example: "  bwsim run --random --seed 7 --plan plan.yaml\n  bwsim shrink plan.yaml                    writes plan-small.yaml\n  bwsim shrink plan.yaml --finding fence    not the first finding, but this one",
 		Args:    oneArg("a plan or a scenario"),
 		RunE: func(c *cobra.Command, args []string) error {
-			src, err := load(args[0])
+			src, err := loadWithSeed(c, args[0], f.seed)
 			if err != nil {
 				return err
-			}
-			if c.Flags().Changed("seed") || !src.plan {
-				src.seed = f.seed
 			}
 			return f.run(c.Context(), s, src)
 		},

@@ -46,12 +46,9 @@ write FAULT=-3s for earlier. The exit code is that of the changed run.`,
   bwsim whatif plan.yaml --without 34 -o without.yaml      keep the changed plan`,
 		Args: someArgs("a plan or a scenario"),
 		RunE: func(c *cobra.Command, args []string) error {
-			src, err := load(args[0])
+			src, err := loadWithSeed(c, args[0], f.seed)
 			if err != nil {
 				return err
-			}
-			if c.Flags().Changed("seed") || !src.plan {
-				src.seed = f.seed
 			}
 			lines, err := timelineLines(src)
 			if err != nil {

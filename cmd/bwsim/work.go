@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
+
 	"backwave/scenarios"
 	"backwave/sim"
 	"backwave/sim/scenario"
@@ -126,6 +128,16 @@ func newWorkload(args []string, random bool, seed uint64, seeds int) (*workload,
 		w.sources = append(w.sources, s)
 	}
 	return w, nil
+}
+
+// loadWithSeed is load for a run of one seed: the one that c was given, else that
+// of the plan, else seed.
+func loadWithSeed(c *cobra.Command, arg string, seed uint64) (source, error) {
+	src, err := load(arg)
+	if err == nil && (c.Flags().Changed("seed") || !src.plan) {
+		src.seed = seed
+	}
+	return src, err
 }
 
 // load reads the scenario that arg names: a file, or a shipped one.
