@@ -13,36 +13,28 @@ import (
 // A store that went its own way and is put back answers as if it had not.
 func TestRewoundStoresAgreeWithTheModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := &world{clock: &tick{now: 1_700_000_000_000_000}, m: newModel(), mirror: map[store.JobID]store.Job{}, number: map[string]uint64{}}
-		w.s = memory.New(w.clock)
-		high := w.clock.now
-		w.step(t, &store.Enqueue{Jobs: []store.NewJob{{ID: id(1), Name: "n", Queue: "a", MaxAttempts: 3}}})
+		w := newWorld(t)
+		high := w.clock.Now()
 		rewind := func(t *rapid.T) {
-			high = max(high, w.clock.now)
+			high = max(high, w.clock.Now())
 			astray := &tick{now: high}
 			c := w.s.Clone(astray)
 			stray(t, c, astray)
 			c.Rewind(rows(w.s), high)
 			w.s = c.Clone(w.clock)
 		}
-		t.Repeat(map[string]func(*rapid.T){
-			"enqueue":    w.enqueue,
-			"claim":      w.claim,
-			"renew":      w.renew,
-			"report":     w.report,
-			"work":       w.work,
-			"sweep":      w.sweep,
-			"time":       func(t *rapid.T) { high = max(high, w.clock.now); w.time(t) },
-			"rewind":     rewind,
-			"rewindMore": rewind,
-			"":           w.agree,
-		})
+		actions := w.ops.Actions()
+		goOn := actions["time"]
+		actions["time"] = func(t *rapid.T) { high = max(high, w.clock.Now()); goOn(t) }
+		actions["rewind"], actions["rewindMore"], actions[""] = rewind, rewind, w.agree
+		delete(actions, "do") // Rewind forgets the results of commands
+		t.Repeat(actions)
 	})
 }
 
 // stray drives a store somewhere else, but adds no rows.
 func stray(t *rapid.T, s *memory.Store, clock *tick) {
-	for range draw(t, "strayed", 0, 4) {
+	for range rapid.IntRange(0, 4).Draw(t, "strayed") {
 		got, err := s.Apply(&store.Claim{Worker: "stranger", Number: uint64(clock.now), Queues: []store.Quota{{Queue: "a"}, {Queue: "b"}}, Max: 3, Lease: time.Minute})
 		if err != nil {
 			t.Fatal(err)
@@ -54,7 +46,7 @@ func stray(t *rapid.T, s *memory.Store, clock *tick) {
 				}
 			}
 		}
-		clock.advance(time.Duration(draw(t, "minutes", 0, 3)) * time.Minute)
+		clock.advance(time.Duration(rapid.IntRange(0, 3).Draw(t, "minutes")) * time.Minute)
 		if _, err := s.Apply(&store.Sweep{Queues: []string{"a"}, Any: true, Max: 2}); err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 	"backwave/store/storetest"
 )
 
-func id(n int) store.JobID { return store.NewJobID(1_767_225_600_000, 0, uint64(n)) }
+func id(n int) store.JobID { return storetest.ID(n) }
 
 // current is the clock of the list of operations under way.
 type current struct{ clock *storetest.Clock }

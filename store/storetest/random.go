@@ -3,7 +3,6 @@ package storetest
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"testing"
 	"time"
 
@@ -23,17 +22,16 @@ func RunRandom(t *testing.T, open func(t *rapid.T, clock *Clock) (h Harness, end
 		clock.Set(1_767_225_600_000_000)
 		h, end := open(t, clock)
 		defer end()
-		p := &pair{h: h, clock: clock, m: memory.New(clock), number: map[string]uint64{}, held: map[store.JobID]func(){}}
+		p := &pair{h: h, m: memory.New(clock), held: map[store.JobID]func(){}}
 		p.l = memory.NewLocked(p.m)
 		defer func() {
 			for _, release := range p.held {
 				release()
 			}
 		}()
-		actions := map[string]func(*rapid.T){
-			"enqueue": p.enqueue, "claim": p.claim, "renew": p.renew, "report": p.report, "work": p.work,
-			"sweep": p.sweep, "do": p.do, "time": p.time, "": p.agree,
-		}
+		ops := &Operations{Clock: clock, Send: p.both, Terms: randomTerms, Outcomes: []store.Outcome{store.Success{Output: make([]byte, store.MaxOutput+1)}}}
+		actions := ops.Actions()
+		actions[""] = p.agree
 		if h.Hold != nil && !h.HoldsAll {
 			actions["hold"] = p.hold
 		}
@@ -47,22 +45,28 @@ func RunRandom(t *testing.T, open func(t *rapid.T, clock *Clock) (h Harness, end
 // pair drives a store and the executable reading of the contract side by side,
 // on one clock.
 type pair struct {
-	h      Harness
-	clock  *Clock
-	m      *memory.Store
-	l      *memory.Locked
-	given  []given
-	number map[string]uint64
-	held   map[store.JobID]func()
+	h    Harness
+	m    *memory.Store
+	l    *memory.Locked
+	held map[store.JobID]func()
 }
 
-type given struct {
-	worker string
-	key    store.LeaseKey
+func randomTerms(ceiling int) *store.Terms {
+	return &store.Terms{
+		Default: store.Policy{MaxAttempts: ceiling, First: 5 * time.Second, Factor: 2, Cap: time.Minute},
+		ByName:  []store.NamedPolicy{{Name: "m", Policy: store.Policy{MaxAttempts: 2, First: time.Nanosecond, NoJitter: true}}},
+	}
 }
 
 // both sends one request to both stores and compares the answers.
 func (p *pair) both(t *rapid.T, req store.Request) store.Reply {
+	if r, ok := req.(*store.Enqueue); ok {
+		for i := range r.Jobs { // of a payload that is lost it is not known whether another one differs
+			if j, ok := p.m.Lookup(r.Jobs[i].ID); ok && j.Damage != "" {
+				r.Jobs[i].Payload = j.Payload
+			}
+		}
+	}
 	want, err := p.m.Apply(req)
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +122,7 @@ func (p *pair) agree(t *rapid.T) {
 		}
 		return true
 	})
-	for _, q := range queueNames {
+	for _, q := range QueueNames {
 		listed, err := s.Jobs(ctx, q, nil, 99)
 		if err != nil || len(listed) != jobs[q] {
 			t.Fatalf("queue %q lists %d jobs (%v), want %d", q, len(listed), err, jobs[q])
@@ -172,140 +176,8 @@ func plain(j *store.Job) store.Job {
 	return c
 }
 
-var (
-	queueNames = []string{"c", "a", "b"}
-	spans      = []time.Duration{0, time.Microsecond, time.Second, 10 * time.Second, 59 * time.Second, time.Minute, 2 * time.Minute, time.Hour}
-	leases     = []time.Duration{time.Second, 10 * time.Second, time.Minute, 2 * time.Minute}
-)
-
-func pick[T any](t *rapid.T, what string, from []T) T { return rapid.SampledFrom(from).Draw(t, what) }
-
-func draw(t *rapid.T, what string, low, high int) int { return rapid.IntRange(low, high).Draw(t, what) }
-
-func randomID(t *rapid.T) store.JobID {
-	return store.NewJobID(1_767_225_600_000, 0, uint64(draw(t, "id", 1, 9)))
-}
-
-func (p *pair) enqueue(t *rapid.T) {
-	req := &store.Enqueue{}
-	for range draw(t, "rows", 1, 3) {
-		req.Jobs = append(req.Jobs, store.NewJob{
-			ID: randomID(t), Name: pick(t, "name", []string{"n", "m"}), Queue: pick(t, "queue", queueNames),
-			Payload: pick(t, "payload", [][]byte{nil, {}, []byte("p")}), UniqueKey: pick(t, "key", []string{"", "k", "l"}),
-			MaxAttempts: draw(t, "ceiling", 0, 3), Delay: pick(t, "delay", spans),
-			HasAt: draw(t, "has at", 0, 3) == 0, At: p.clock.Now().Add(-pick(t, "at", spans)),
-		})
-	}
-	for i := range req.Jobs { // of a payload that is lost it is not known whether another one differs
-		if j, ok := p.m.Lookup(req.Jobs[i].ID); ok && j.Damage != "" {
-			req.Jobs[i].Payload = j.Payload
-		}
-	}
-	p.both(t, req)
-}
-
-func (p *pair) claim(t *rapid.T) {
-	worker := pick(t, "worker", []string{"v", "w"})
-	number := max(1, p.number[worker]+1-min(p.number[worker], uint64(draw(t, "fewer", 0, 3))))
-	p.number[worker] = max(number, p.number[worker])
-	req := &store.Claim{Worker: worker, Number: number, Max: draw(t, "max", 1, 4), Lease: pick(t, "lease", leases)}
-	for _, q := range pick(t, "queues", [][]string{{"a"}, {"a", "b", "c"}, {"c", "b", "a"}, {"b", "never", "a"}}) {
-		req.Queues = append(req.Queues, store.Quota{Queue: q, Most: draw(t, "most", 0, 2)})
-	}
-	req.Terms = &store.Terms{
-		Default: store.Policy{MaxAttempts: draw(t, "ceiling", 1, 3), First: 5 * time.Second, Factor: 2, Cap: time.Minute},
-		ByName:  []store.NamedPolicy{{Name: "m", Policy: store.Policy{MaxAttempts: 2, First: time.Nanosecond, NoJitter: true}}},
-	}
-	for _, l := range p.both(t, req).(*store.Claimed).Leases {
-		p.given = append(p.given, given{worker, l.Key})
-	}
-}
-
-// some draws leases that were given once, recent ones more often, now and then
-// with something forged.
-func (p *pair) some(t *rapid.T) (worker string, keys []store.LeaseKey) {
-	worker = pick(t, "worker", []string{"v", "w"})
-	for range draw(t, "rows", 1, 3) {
-		k := store.LeaseKey{Job: randomID(t), Attempt: draw(t, "attempt", 1, 3), Claim: uint64(draw(t, "claim", 1, 3))}
-		if n := len(p.given); n > 0 {
-			l := p.given[max(0, n-1-draw(t, "back", 0, 5)*draw(t, "far", 0, 5))]
-			worker, k = l.worker, l.key
-		}
-		switch draw(t, "forge", 0, 20) {
-		case 0:
-			k.Claim++
-		case 1:
-			k.Attempt++
-		case 2:
-			worker = "x"
-		}
-		if !slices.Contains(keys, k) {
-			keys = append(keys, k)
-		}
-	}
-	return worker, keys
-}
-
-func (p *pair) renew(t *rapid.T) {
-	worker, keys := p.some(t)
-	req := &store.Renew{Worker: worker, Lease: pick(t, "lease", leases)}
-	for _, k := range keys {
-		req.Rows = append(req.Rows, store.RenewRow{Key: k, Progress: pick(t, "progress", [][]byte{nil, []byte("1"), []byte("2")})})
-	}
-	p.both(t, req)
-}
-
-func (p *pair) report(t *rapid.T) {
-	worker, keys := p.some(t)
-	req := &store.Report{Worker: worker}
-	for _, k := range keys {
-		req.Rows = append(req.Rows, store.ReportRow{Key: k, Outcome: pick(t, "outcome", []store.Outcome{
-			store.Success{Output: []byte("o")},
-			store.Success{Output: make([]byte, store.MaxOutput+1)},
-			store.Failure{Error: "e \"é\""},
-			store.Failure{HasRetryAfter: true, RetryAfter: time.Second},
-			store.Discard{Error: "d"},
-			store.Snooze{Delay: pick(t, "snooze", spans)},
-			store.Released{},
-			store.UnknownName{},
-			store.UnknownName{},
-			store.Undecodable{Error: "u"},
-		})})
-	}
-	p.both(t, req)
-}
-
-// work runs what is due through a few whole attempts, so that lives are long.
-func (p *pair) work(t *rapid.T) {
-	for range draw(t, "rounds", 1, 12) {
-		p.claim(t)
-		p.report(t)
-		p.clock.Advance(pick(t, "span", spans))
-	}
-}
-
-func (p *pair) sweep(t *rapid.T) {
-	p.both(t, &store.Sweep{
-		Queues: pick(t, "queues", [][]string{{"a"}, {"c", "b"}, {"b", "never"}, {"a", "b", "c"}}),
-		Any:    rapid.Bool().Draw(t, "any"), Max: draw(t, "max", 1, 5),
-	})
-}
-
-func (p *pair) do(t *rapid.T) {
-	job, queue := randomID(t), pick(t, "queue", queueNames)
-	p.both(t, &store.Do{Actor: "ann", RequestID: fmt.Sprint("r", draw(t, "request", 1, 60)), Command: pick(t, "command", []store.Command{
-		store.Cancel{Job: job},
-		store.Cancel{Job: job, Force: true},
-		store.Requeue{Job: job},
-		store.Requeue{Job: job},
-		store.Pause{Queue: queue},
-		store.Resume{Queue: queue},
-		store.Resume{Queue: queue},
-	})})
-}
-
 func (p *pair) hold(t *rapid.T) {
-	job := randomID(t)
+	job := RandomID(t)
 	if release, ok := p.held[job]; ok {
 		release()
 		p.m.Unhold(job)
@@ -316,16 +188,8 @@ func (p *pair) hold(t *rapid.T) {
 	}
 }
 
-func (p *pair) time(t *rapid.T) {
-	d := pick(t, "span", spans)
-	if draw(t, "back", 0, 3) == 0 {
-		d = -d
-	}
-	p.clock.Advance(d)
-}
-
 func (p *pair) damage(t *rapid.T) {
-	job := randomID(t)
+	job := RandomID(t)
 	if _, held := p.held[job]; held {
 		return
 	}
