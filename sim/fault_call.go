@@ -79,7 +79,7 @@ func (w *world) disturb(f *flight, do string, by time.Duration, delay int64, los
 		}
 		w.seen.reach(sawDoubled)
 		w.trouble(w.now + delay + int64(by))
-		w.launch(*f, delay+int64(by))
+		w.launch(f, delay+int64(by))
 	}
 	return delay, lost
 }
@@ -148,10 +148,10 @@ func (w *world) spring(e event, f *flight) (before bool) {
 		a.awaits = false
 		if a.off < 0 {
 			before = true
-			w.launch(a, 0)
+			w.launch(&a, 0)
 			continue
 		}
-		w.launch(a, a.off)
+		w.launch(&a, a.off)
 	}
 	if before {
 		w.push(event{at: w.now, kind: evApply, ref: e.ref, gen: e.gen})

@@ -47,7 +47,7 @@ func (w *world) forge(f *flight, x Forge) {
 	w.seen.reach(sawForged)
 	w.watch.Sent(&c)
 	w.trouble(w.now + int64(x.After))
-	w.launch(flight{call: &c, host: f.host, job: -1, act: -1}, int64(x.After))
+	w.launch(&flight{call: &c, host: f.host, job: -1, act: -1}, int64(x.After))
 }
 
 // genuine reports whether a forged copy names the lease that is really in

@@ -92,7 +92,8 @@ func (h *host) Call(op pump.Op, req store.Request) {
 	if w.log != nil {
 		w.log.Sent(w.now, w.serial, h.worker, req)
 	}
-	f := flight{call: c, op: op, host: h, job: -1, act: -1, nth: nth}
+	f := &w.draft
+	*f = flight{call: c, op: op, host: h, job: -1, act: -1, nth: nth}
 	delay := w.way(streamRequest, h.who(), uint64(nth), uint64(k)) + int64(n.slowness+w.net.slow)
 	f.extra = time.Duration(w.way(streamReply, h.who(), uint64(nth), uint64(k)))
 	lost := n.cut[0] > 0
@@ -100,14 +101,14 @@ func (h *host) Call(op pump.Op, req store.Request) {
 		if x.nth == nth {
 			w.landed[x.index] = true
 			w.trouble(w.now)
-			delay, lost = x.fault.strike(w, &f, delay, lost)
+			delay, lost = x.fault.strike(w, f, delay, lost)
 		}
 	}
 	switch {
 	case lost:
-		w.lose(&f)
+		w.lose(f)
 	case f.awaits:
-		w.ambush = append(w.ambush, ambushed(f))
+		w.ambush = append(w.ambush, ambushed(*f))
 	default:
 		w.launch(f, delay)
 	}
@@ -180,11 +181,13 @@ func kindOf(req store.Request) checker.CallKind {
 }
 
 // launch sends f on its way; it reaches the store after delay.
-func (w *world) launch(f flight, delay int64) {
+func (w *world) launch(f *flight, delay int64) {
 	i := w.slot()
-	f.gen = w.calls[i].gen
-	w.calls[i] = f
-	w.push(event{at: w.now + delay, kind: evApply, ref: i, gen: f.gen})
+	c := &w.calls[i]
+	gen := c.gen
+	*c = *f
+	c.gen = gen
+	w.push(event{at: w.now + delay, kind: evApply, ref: i, gen: gen})
 }
 
 // slot returns a free entry of calls.

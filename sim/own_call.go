@@ -149,7 +149,7 @@ func (w *world) ask(i int32, f flight, patience time.Duration, hit blow) {
 		return
 	}
 	w.afoot++
-	w.launch(f, delay)
+	w.launch(&f, delay)
 }
 
 // carriedOut is what follows from a handler's call on the store, at once and

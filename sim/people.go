@@ -58,6 +58,7 @@ func (w *world) addJobs() {
 		n += max(1, w.sc.Jobs[i].Count)
 	}
 	w.jobs = make([]job, 0, n)
+	w.byName, w.byID = make(map[string]int32, n), make(map[store.JobID]int32, n)
 	for i := range w.sc.Jobs {
 		spec := &w.sc.Jobs[i]
 		for k := range max(1, spec.Count) {
@@ -130,7 +131,7 @@ func (w *world) sendEnqueue(i int32) {
 		w.lose(&f)
 		return
 	}
-	w.launch(f, delay)
+	w.launch(&f, delay)
 }
 
 // people returns a call that no pump makes, and books its send.
@@ -154,7 +155,7 @@ func (w *world) act(i int32, cmd store.Command, lost bool) {
 	f.nth = w.actions[i]
 	f.lose = lost && f.nth == 1
 	f.extra = time.Duration(w.way(streamClient, command(cmd), uint64(f.nth), 3))
-	w.launch(f, w.way(streamClient, command(cmd), uint64(f.nth), 2))
+	w.launch(&f, w.way(streamClient, command(cmd), uint64(f.nth), 2))
 }
 
 // answerPeople lets an answer reach a client or an operator.
@@ -195,15 +196,15 @@ func (w *world) answerPeople(f *flight) {
 func (w *world) changed(changes []memory.Change) {
 	for i := range changes {
 		before, after := &changes[i].Before, &changes[i].After
-		k := w.byID[after.ID]
-		j := &w.jobs[k]
-		if before.State != after.State {
-			w.moved(j, before, after)
+		if before.State == after.State {
+			continue
 		}
-		if w.story != nil && before.State != after.State {
+		j := &w.jobs[w.byID[after.ID]]
+		w.moved(j, before, after)
+		if w.story != nil {
 			w.say("store", "%s: %s", j.name, transition(before, after))
 		}
-		if after.State == store.Scheduled && before.State != store.Executing && (before.State != after.State) {
+		if after.State == store.Scheduled && before.State != store.Executing {
 			w.hint(j, after.Queue)
 		}
 	}

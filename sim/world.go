@@ -47,6 +47,7 @@ type world struct {
 	net    netState
 	calls  []flight
 	free   []int32        // of calls
+	draft  flight         // the call that a pump is making
 	slab   []checker.Call // not used yet
 	serial uint64         // of calls
 
@@ -125,7 +126,7 @@ func newWorld(sc *Scenario, o Options) *world {
 		sc: sc, seed: mix(o.Seed), end: int64(sc.For), story: o.Story, enough: o.Stop, log: o.Log,
 		step: o.Step, reseed: o.Reseed,
 		storeClock: newClock(sc.Store, epoch), own: o.Handlers,
-		byName: map[string]int32{}, byID: map[store.JobID]int32{}, paused: map[string]bool{},
+		paused: map[string]bool{},
 	}
 	w.watch = newWitness(w, checker.NewWatch(checker.WatchOptions{Name: w.jobName, Epoch: toInstant(epoch)}), o.Observe)
 	w.trace.out = o.Trace
