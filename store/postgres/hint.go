@@ -15,9 +15,14 @@ import (
 )
 
 // hintWindow is how long hints are gathered after one was sent. The first goes
-// out at once: at a low rate of jobs nothing waits, at a high rate the server
-// sees at most one notification per window.
-const hintWindow = time.Millisecond
+// out at once, so at a low rate of jobs nothing waits. As long as each window
+// brings more, the next is twice as long, up to mostWindow: a notification costs
+// the server more than an enqueue, and at a high rate nobody listens for the
+// single one.
+const (
+	hintWindow = time.Millisecond
+	mostWindow = 16 * time.Millisecond
+)
 
 // relisten is how long a listener rests after its connection was lost.
 const relisten = 250 * time.Millisecond
@@ -124,7 +129,7 @@ func (h *hints) pass(queues []string) {
 // send sends what is pending until the store is closed. What it cannot send is
 // lost; the others poll.
 func (h *hints) send() {
-	for {
+	for window := hintWindow; ; {
 		select {
 		case <-h.ended.Done():
 			return
@@ -138,10 +143,22 @@ func (h *hints) send() {
 				break
 			}
 		}
-		if clockx.Sleep(h.ended, h.s.timer, hintWindow) != nil {
+		if clockx.Sleep(h.ended, h.s.timer, window) != nil {
 			return
 		}
+		if h.more() {
+			window = min(2*window, mostWindow)
+		} else {
+			window = hintWindow
+		}
 	}
+}
+
+// more reports whether there is something to be sent.
+func (h *hints) more() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.pending) > 0
 }
 
 // texts takes what is pending as texts of notifications.
