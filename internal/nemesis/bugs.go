@@ -60,7 +60,7 @@ func Bugs() []Bug {
 		inSQL("renewal-not-kept", "a lease that was renewed runs out when it would have", "slow",
 			change{"then (select t from nw) + $3::bigint else {s}.late() end", "then j.lease_until else {s}.late() end"}),
 		inSQL("sweep-without-look", "one lapsed lease takes living ones along", "kill freeze",
-			change{"j.worker = d.worker and j.lease_until <= nw.t and (a.ord", "j.worker = d.worker and j.lease_until is not null and (a.ord"},
+			change{" and j.lease_until <= nw.t and (a.ord", " and j.lease_until is not null and (a.ord"},
 			change{"where j.lease_until <= (select t from nw) and (c.ord", "where (c.ord"}),
 		inSQL("sweep-looks-once", "a lease that was renewed once is not swept when it lapses", "kill",
 			change{"set check_at = m.next from m", "set check_at = m.next + 3600000000 from m"}),

@@ -8,7 +8,7 @@ type statements struct {
 	succeed, lockJobs, lockDone, exist string
 	retry, finish, flag                string
 	lapsed, lapses, dispose, rearm     string
-	cut                                string
+	cut, allLapses                     string
 	request, remember, pause, resume   string
 	holder, revive                     string
 	job, jobs, unfinished, views       string
@@ -26,7 +26,7 @@ func (s *Store) prepare() statements {
 		succeed: s.sql(succeedSQL), lockJobs: s.sql(lockJobsSQL), lockDone: s.sql(lockDoneSQL), exist: s.sql(existSQL),
 		retry: s.sql(retrySQL), finish: s.sql(finishSQL), flag: s.sql(flagSQL),
 		lapsed: s.sql(lapsedSQL), lapses: s.sql(lapsesSQL), dispose: s.sql(disposeSQL), rearm: s.sql(rearmSQL),
-		cut:     s.sql(cutSQL),
+		cut: s.sql(cutSQL), allLapses: s.sql(allLapsesSQL),
 		request: s.sql(requestSQL), remember: s.sql(rememberSQL), pause: s.sql(pauseSQL), resume: s.sql(resumeSQL),
 		holder: s.sql(holderSQL), revive: s.sql(reviveSQL),
 		job: s.sql(jobSQL), jobs: s.sql(jobsSQL), unfinished: s.sql(unfinishedSQL), views: s.sql(viewsSQL),

@@ -20,52 +20,65 @@ from nw`
 
 // lapsesSQL locks the rows of the directory whose time has come.
 const lapsesSQL = `
-select d.did from {s}.lapse d join {s}.queue q on q.qid = d.qid
+select d.did, q.name, d.qid, d.lo_due, d.lo_seq, d.hi_due, d.hi_seq from {s}.lapse d join {s}.queue q on q.qid = d.qid
 where d.check_at <= {s}.clock($1) and ($2::bool or q.name = any($3::text[]))
 order by d.did for update of d skip locked`
 
+// allLapsesSQL is all of the directory for some queues, unlocked.
+const allLapsesSQL = `
+select d.did, q.name, d.qid, d.lo_due, d.lo_seq, d.hi_due, d.hi_seq from {s}.lapse d join {s}.queue q on q.qid = d.qid
+where $1::bool or q.name = any($2::text[])`
+
+// reachesSQL are the reaches that a statement has as its parameters 2 to 6, and
+// inReachSQL is what puts a job into one. A lateral subquery with an offset stays
+// what it is: a scan of the claim's index over each reach.
+const reachesSQL = `unnest($2::int[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) as r(qid, lo_due, lo_seq, hi_due, hi_seq)`
+
+const inReachSQL = `j.qid = r.qid and (j.due, j.seq) >= (r.lo_due, r.lo_seq) and (j.due, j.seq) <= (r.hi_due, r.hi_seq)`
+
+// mostCandidates bounds how many lapsed leases a sweep looks at. A fleet that
+// dies as a whole leaves more behind than one sweep may dispose of, and each of
+// the many sweeps it then takes must not look at all of them.
+const mostCandidates = 10_000
+
 // disposeSQL locks lapsed leases in the order in which they are to be disposed
-// of. Parameters: instant, rows of the directory, queues, maximum. It is a
+// of. Parameters: instant, reaches, queues, maximum, candidates. It is a
 // statement after lapsesSQL, so that it sees every lease that a claim has put
-// into the ranges of those rows. Lateral subqueries with an offset stay what
-// they are: index scans over the ranges.
+// into the reaches.
 const disposeSQL = `
 with nw as materialized (select {s}.clock($1) as t),
 c as materialized (
-  select distinct l.id, l.ord from nw, {s}.lapse d join {s}.queue q on q.qid = d.qid left join unnest($3::text[]) with ordinality as a(name, ord) on a.name = q.name, lateral (
-    select j.id, a.ord from {s}.job j
-    where j.qid = d.qid and (j.due, j.seq) >= (d.lo_due, d.lo_seq) and (j.due, j.seq) <= (d.hi_due, d.hi_seq)
-      and j.worker = d.worker and j.lease_until <= nw.t and (a.ord is not null or j.lease_until + j.lease_for <= nw.t) offset 0) l
-  where d.did = any($2::bigint[])),
+  select l.id, a.ord from nw, ` + reachesSQL + ` join {s}.queue q on q.qid = r.qid left join unnest($7::text[]) with ordinality as a(name, ord) on a.name = q.name, lateral (
+    select j.id from {s}.job j
+    where ` + inReachSQL + ` and j.lease_until <= nw.t and (a.ord is not null or j.lease_until + j.lease_for <= nw.t) offset 0) l
+  limit $9),
 l as materialized (
   select j.*, c.ord from c join {s}.job j on j.id = c.id join {s}.queue q on q.qid = j.qid
   where j.lease_until <= (select t from nw) and (c.ord is not null or j.lease_until + j.lease_for <= (select t from nw))
-  order by c.ord nulls last, q.name, j.lease_until, j.seq limit $4 for update of j skip locked)
+  order by c.ord nulls last, q.name, j.lease_until, j.seq limit $8 for update of j skip locked)
 select ` + jobColumns + `, nw.t from nw cross join l j` + named + ` order by j.ord nulls last, q.name, j.lease_until, j.seq`
 
 // rearmSQL lets rows of the directory look at the next lease in their range to
-// end, or drops those without one.
+// end, or drops those without one. Parameters: those rows, and their reaches.
 const rearmSQL = `
-with m as materialized (
-  select d.did, (
-    select min(l.lease_until) from (
-      select j.lease_until from {s}.job j
-      where j.qid = d.qid and (j.due, j.seq) >= (d.lo_due, d.lo_seq) and (j.due, j.seq) <= (d.hi_due, d.hi_seq)
-        and j.worker = d.worker and j.lease_until is not null offset 0) l) as next
-  from {s}.lapse d where d.did = any($1::bigint[])),
+with l as materialized (
+  select r.qid, l.* from ` + reachesSQL + `, lateral (
+    select j.worker, j.due, j.seq, j.lease_until from {s}.job j where ` + inReachSQL + ` and j.lease_until is not null offset 0) l),
+m as materialized (
+  select d.did, min(l.lease_until) as next from {s}.lapse d left join l
+    on l.qid = d.qid and l.worker = d.worker and (l.due, l.seq) >= (d.lo_due, d.lo_seq) and (l.due, l.seq) <= (d.hi_due, d.hi_seq)
+  where d.did = any($1::bigint[]) group by d.did),
 x as (delete from {s}.lapse d using m where d.did = m.did and m.next is null)
 update {s}.lapse d set check_at = m.next from m where d.did = m.did and m.next is not null`
 
 // cutSQL shortens leases that run longer than their stamped length from now.
-// What is cut gets rows of the directory that look in time.
+// What is cut gets rows of the directory that look in time. Parameters: instant,
+// reaches.
 const cutSQL = `
 with nw as materialized (select {s}.clock($1) as t),
 c as materialized (
-  select distinct l.id from nw, {s}.lapse d join {s}.queue q on q.qid = d.qid, lateral (
-    select j.id from {s}.job j
-    where j.qid = d.qid and (j.due, j.seq) >= (d.lo_due, d.lo_seq) and (j.due, j.seq) <= (d.hi_due, d.hi_seq)
-      and j.worker = d.worker and j.lease_until > nw.t + j.lease_for offset 0) l
-  where $2::bool or q.name = any($3::text[])),
+  select l.id from nw, ` + reachesSQL + `, lateral (
+    select j.id from {s}.job j where ` + inReachSQL + ` and j.lease_until > nw.t + j.lease_for offset 0) l),
 l as materialized (
   select j.id from c join {s}.job j on j.id = c.id where j.lease_until > (select t from nw) + j.lease_for
   order by j.id for no key update of j skip locked),
@@ -89,7 +102,7 @@ func (s *Store) Sweep(ctx context.Context, r *store.Sweep) (*store.Swept, error)
 		err = s.dispose(ctx, r, out)
 	}
 	if err == nil && ahead {
-		_, err = s.pool.Exec(ctx, s.stmts.cut, s.now(), r.Any, r.Queues)
+		err = s.cut(ctx, r)
 	}
 	if err != nil {
 		return nil, wrap("sweep", err)
@@ -111,11 +124,12 @@ func (s *Store) dispose(ctx context.Context, r *store.Sweep, out *store.Swept) e
 	if err != nil {
 		return err
 	}
-	dirs, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	dirs, where, err := collectReaches(rows, r)
 	if err != nil || len(dirs) == 0 {
 		return err
 	}
-	if rows, err = tx.Query(ctx, s.stmts.dispose, s.now(), dirs, queues, r.Max); err != nil {
+	args := append(append([]any{s.now()}, where.columns()...), queues, r.Max, max(mostCandidates, r.Max))
+	if rows, err = tx.Query(ctx, s.stmts.dispose, args...); err != nil {
 		return err
 	}
 	var changed []*row
@@ -137,10 +151,25 @@ func (s *Store) dispose(ctx context.Context, r *store.Sweep, out *store.Swept) e
 	}
 	var b pgx.Batch
 	s.write(&b, changed)
-	b.Queue(s.stmts.rearm, dirs)
+	if len(changed) < r.Max { // else the next sweep, which comes at once, looks there again
+		b.Queue(s.stmts.rearm, append([]any{dirs}, where.columns()...)...)
+	}
 	if err := commit(ctx, tx, &b); err != nil {
 		return err
 	}
 	s.hints.tell(due)
 	return nil
+}
+
+func (s *Store) cut(ctx context.Context, r *store.Sweep) error {
+	rows, err := s.pool.Query(ctx, s.stmts.allLapses, r.Any, r.Queues)
+	if err != nil {
+		return err
+	}
+	_, where, err := collectReaches(rows, r)
+	if err != nil || len(where) == 0 {
+		return err
+	}
+	_, err = s.pool.Exec(ctx, s.stmts.cut, append([]any{s.now()}, where.columns()...)...)
+	return err
 }
