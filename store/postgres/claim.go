@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -14,17 +16,35 @@ import (
 )
 
 // Claim implements store.Leaser. It is one round trip, unless the worker is new
-// or has living leases under the same or a higher number.
+// or has living leases under the same or a higher number, or finds work after it
+// had none and nobody told of it.
 func (s *Store) Claim(ctx context.Context, r *store.Claim) (*store.Claimed, error) {
 	if err := store.Validate(r); err != nil {
 		return nil, err
 	}
-	c := s.newClaim(r)
+	before, calm := s.calm.ask(r)
+	out, err := s.claim(ctx, s.newClaim(r), calm)
+	if err != nil {
+		return nil, wrap("claim", err)
+	}
+	if len(out.Leases) == 0 && (!out.HasNext || out.Next > 0) {
+		s.calm.found(r.Worker, before)
+	}
+	return out, nil
+}
+
+func (s *Store) claim(ctx context.Context, c *claim, calm bool) (*store.Claimed, error) {
+	if calm {
+		out, err := c.look(ctx)
+		if err != nil || !out.HasNext || out.Next > 0 {
+			return out, err
+		}
+	}
 	for {
 		out, err := c.first(ctx)
 		if err == nil && out.noWorker {
 			// New, or of a time before the database was restored.
-			if _, err = s.pool.Exec(ctx, s.stmts.worker, r.Worker); err == nil {
+			if _, err = s.pool.Exec(ctx, s.stmts.worker, c.r.Worker); err == nil {
 				continue
 			}
 		}
@@ -32,10 +52,46 @@ func (s *Store) Claim(ctx context.Context, r *store.Claim) (*store.Claimed, erro
 			out, err = c.second(ctx)
 		}
 		if err != nil {
-			return nil, wrap("claim", err)
+			return nil, err
 		}
 		return &out.Claimed, nil
 	}
+}
+
+// calms knows which workers have found nothing to do, and heard of nothing
+// since: their next claim only looks when something will be due, which costs the
+// server a fraction of one. A claim that may be a repeat has to ask in earnest.
+type calms struct {
+	news atomic.Uint64 // grows when this process hears of work
+
+	mu sync.Mutex
+	of map[string]calm // by worker
+}
+
+// calm is what is known of one worker.
+type calm struct {
+	top   uint64 // highest claim number
+	quiet bool   // its last claim was answered nothing
+	news  uint64 // then: before it was sent
+}
+
+// ask books a claim that is about to be sent, and reports whether there is
+// nothing to expect of it.
+func (c *calms) ask(r *store.Claim) (news uint64, quiet bool) {
+	news = c.news.Load()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w := c.of[r.Worker]
+	quiet = w.quiet && w.news == news && r.Number > w.top
+	c.of[r.Worker] = calm{top: max(w.top, r.Number)}
+	return news, quiet
+}
+
+// found books that the last claim of a worker was answered nothing.
+func (c *calms) found(worker string, news uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.of[worker] = calm{top: c.of[worker].top, quiet: true, news: news}
 }
 
 // turnWait is how long a claim may wait for its turn, which only another claim
@@ -159,24 +215,32 @@ func (c *claim) take(b *pgx.Batch, out *claimed) {
 	c.next(b, out)
 }
 
+// look answers when a job of the queues is due, and takes none.
+func (c *claim) look(ctx context.Context) (*store.Claimed, error) {
+	out := &store.Claimed{}
+	return out, scanNext(c.s.pool.QueryRow(ctx, c.s.stmts.next, c.args[0], c.names), out)
+}
+
 func (c *claim) next(b *pgx.Batch, out *claimed) {
-	b.Queue(c.s.stmts.next, c.args[0], c.names).QueryRow(func(row pgx.Row) error {
-		var now store.Instant
-		var due *int64
-		if err := row.Scan(&now, &due); err != nil {
-			return err
+	b.Queue(c.s.stmts.next, c.args[0], c.names).QueryRow(func(row pgx.Row) error { return scanNext(row, &out.Claimed) })
+}
+
+func scanNext(row pgx.Row, out *store.Claimed) error {
+	var now store.Instant
+	var due *int64
+	if err := row.Scan(&now, &due); err != nil {
+		return err
+	}
+	if out.At == 0 { // nothing was to be taken: this is the instant of the answer
+		out.At = now
+	}
+	if due != nil {
+		out.HasNext = true
+		if at := store.Instant(*due); at > now {
+			out.Next = at.Sub(now)
 		}
-		if out.At == 0 { // nothing was to be taken: this is the instant of the answer
-			out.At = now
-		}
-		if due != nil {
-			out.HasNext = true
-			if at := store.Instant(*due); at > now {
-				out.Next = at.Sub(now)
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }
 
 func (c *claim) scan(rows pgx.Rows, out *claimed) error {

@@ -113,6 +113,7 @@ func (h *hints) tell(queues []string) {
 }
 
 func (h *hints) pass(queues []string) {
+	h.s.calm.news.Add(1)
 	h.mu.Lock()
 	takers := h.takers
 	for _, q := range queues {

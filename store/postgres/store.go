@@ -68,6 +68,7 @@ type Store struct {
 	renewals *pgxpool.Pool // for renewals only, so that nothing else can starve them
 	hints    *hints
 	cursors  *cursors
+	calm     calms
 	cleaner  *cleaner
 
 	stmts statements
@@ -85,6 +86,7 @@ const renewalConns = 2
 // schema must have been brought up to date by Migrate.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	s := &Store{schema: cfg.Schema, clock: cfg.Clock, timer: cfg.Timer, pool: cfg.Pool, queues: map[string]struct{}{}}
+	s.calm.of = map[string]calm{}
 	if s.schema == "" {
 		s.schema = "backwave"
 	}
