@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"sync/atomic"
 
 	"backwave/engine/pump"
 	"backwave/store"
@@ -14,7 +15,8 @@ type attempt struct {
 	lease store.Lease
 	ctx   context.Context // of the handler
 	end   context.CancelCauseFunc
-	res   Result // once it has returned
+	res   Result      // once it has returned
+	over  atomic.Bool // it has; its pump may have ended before
 }
 
 var _ Listener = (*attempt)(nil)
@@ -68,6 +70,7 @@ func (a *attempt) Completed(c store.Completion) {
 // Done implements Listener.
 func (a *attempt) Done(r Result) {
 	a.res = r
+	a.over.Store(true)
 	a.host.box.post(a)
 }
 

@@ -113,6 +113,24 @@ func TestRunReturnsAndNamesWhatStillRuns(t *testing.T) {
 	})
 }
 
+// A handler that returns after its pump has given up on it, while another pump
+// still drains, was not left running.
+func TestRunDoesNotNameWhatReturnedMeanwhile(t *testing.T) {
+	inBubble(t, func(w *world) {
+		engine.Handle(w.mux, "stubborn", func(context.Context, *engine.Job[email]) error { time.Sleep(30 * time.Second); return nil })
+		engine.Handle(w.mux, "patient", func(context.Context, *engine.Job[email]) error { time.Sleep(40 * time.Second); return nil })
+		e := w.startFor(
+			w.store, 15*time.Second,
+			engine.Group{Name: "main", Queues: engine.Strict("default")},
+			engine.Group{Name: "other", Queues: engine.Strict("other"), FinishTimeout: time.Minute},
+		)
+		w.enqueue("stubborn", nil)
+		w.enqueue("patient", nil, engine.Queue("other"))
+		time.Sleep(2 * time.Second)
+		w.stopClean(e)
+	})
+}
+
 func TestFinishLetsHandlersReport(t *testing.T) {
 	inBubble(t, func(w *world) {
 		engine.Handle(w.mux, "job", func(ctx context.Context, j *engine.Job[time.Duration]) error {

@@ -161,6 +161,9 @@ func (h *host) serves(queue string) bool {
 func (h *host) abandoned() []AbandonedJob {
 	var out []AbandonedJob
 	for key, a := range h.attempts {
+		if a.over.Load() { // while another pump drained
+			continue
+		}
 		out = append(out, AbandonedJob{Token: key.Token(), Name: a.lease.Name, Queue: a.lease.Queue, Group: h.group, Worker: h.worker})
 	}
 	slices.SortFunc(out, func(a, b AbandonedJob) int {
