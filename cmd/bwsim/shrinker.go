@@ -35,9 +35,14 @@ func newShrinker(ctx context.Context, jobs int) *shrinker {
 // missed something.
 func (k *shrinker) look(p shrink.Plan) (found []finding.Finding, undecided bool) {
 	o := k.play(0, p)
-	k.events = 4*o.res.Events + 1_000_000
+	k.events = 4*o.res.Events + spareEvents
 	return finding.Of(o.res), o.res.Verdict == sim.Undecided
 }
+
+// spareEvents is what a run may take beyond four times the events of the first.
+// Without a bound a plan that loses a setting such as its poll interval can keep
+// its finding and cost a thousand times more, and so does every try after it.
+const spareEvents = 50_000
 
 // play makes one run. One that takes far more events than the first is stopped:
 // that depends on the plan alone.

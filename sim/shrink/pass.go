@@ -21,27 +21,33 @@ type pass struct {
 // passes are made in this order, again and again. All but the last find ways
 // that are shorter, or that no single change opens. The last one is what
 // minimality is about: it takes away or weakens one thing at a time, and leaves
-// nothing out.
+// nothing out. Time and jobs go first: they are what a run costs, and what is
+// left of them decides which faults matter.
 var passes = []pass{
 	{"shorten the world", shorter},
+	{"lower counts", counts},
+	{"drop jobs", jobs},
 	{"drop faults and actions", func(s *search) []edit {
 		return chunks(len(s.plan.Scenario.Timeline), func(sc *sim.Scenario, i, j int) { sc.Timeline = slices.Delete(sc.Timeline, i, j) })
-	}},
-	{"lower counts", counts},
-	{"drop jobs", func(s *search) []edit {
-		return chunks(len(s.plan.Scenario.Jobs), func(sc *sim.Scenario, i, j int) { sc.Jobs = slices.Delete(sc.Jobs, i, j) })
 	}},
 	{"drop nodes", func(s *search) []edit {
 		return chunks(len(s.plan.Scenario.Nodes), func(sc *sim.Scenario, i, j int) { sc.Nodes = slices.Delete(sc.Nodes, i, j) })
 	}},
 	{"merge queues", queues},
 	{"take jobs out of a count", unfold},
+	{"drop jobs", jobs}, // there may be thousands more entries now, and other passes take them one by one
 	{"drop two at once", pairs},
 	{"hit an earlier call", sooner},
 	{"one error for lost calls", lost},
+	{"one error for two", alike},
 	{"move things together", earlier},
 	{"try small seeds", seeds},
 	{"drop and weaken, one at a time", singles},
+}
+
+// jobs drop entries of jobs.
+func jobs(s *search) []edit {
+	return chunks(len(s.plan.Scenario.Jobs), func(sc *sim.Scenario, i, j int) { sc.Jobs = slices.Delete(sc.Jobs, i, j) })
 }
 
 // chunks are edits that delete parts of a list of n: first halves of it, then

@@ -106,6 +106,41 @@ func failing(sc *sim.Scenario, like sim.OnCall, at, long time.Duration) {
 	})
 }
 
+// alike makes one error of two that the store gives the same pumps: of the calls
+// of both, at the time of either.
+func alike(s *search) (out []edit) {
+	all := s.plan.Scenario.Timeline
+	if len(all) > few {
+		return nil
+	}
+	for j := range all {
+		for i := range j {
+			a, ok := all[i].(sim.StoreError)
+			b, too := all[j].(sim.StoreError)
+			if !ok || !too || a.Class != b.Class || a.Group != b.Group || !slices.Equal(a.Nodes, b.Nodes) {
+				continue
+			}
+			a.Calls = union(a.Calls, b.Calls)
+			b.Calls = a.Calls
+			for _, one := range []sim.StoreError{a, b} {
+				out = append(out, func(p *Plan) {
+					p.Scenario.Timeline[i] = one
+					p.Scenario.Timeline = slices.Delete(p.Scenario.Timeline, j, j+1)
+				})
+			}
+		}
+	}
+	return out
+}
+
+// union returns the calls of both lists. An empty one means all.
+func union(a, b []string) []string {
+	if len(a) == 0 || len(b) == 0 {
+		return nil
+	}
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
+}
+
 // earlier moves everything from some instant on nearer to what comes before.
 func earlier(s *search) (out []edit) {
 	var all []time.Duration
