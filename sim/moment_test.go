@@ -79,7 +79,8 @@ func (b *book) see(s sim.Seen) {
 		for _, row := range s.Rows {
 			b.rows[row.ID] = *row
 		}
-	case sim.SawSent, sim.SawAnswered, sim.SawLost, sim.SawTold, sim.SawNote, sim.SawFault, sim.SawStill, sim.SawNodeTime, sim.SawClocks:
+	case sim.SawSent, sim.SawAnswered, sim.SawLost, sim.SawTold, sim.SawNote, sim.SawFault, sim.SawStill, sim.SawNodeTime, sim.SawClocks,
+		sim.SawOutsideLeft, sim.SawOutsideArrived, sim.SawOutsideRefused, sim.SawOutsideLost, sim.SawOutsideAnswered, sim.SawOutsideGivenUp:
 	}
 }
 

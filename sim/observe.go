@@ -167,8 +167,9 @@ type witness struct {
 	*checker.Watch
 	w     *world
 	see   func(Seen)
-	views []pump.View // reused
-	pumps []watched   // by PumpID
+	views []pump.View       // reused
+	pumps []watched         // by PumpID
+	waits map[int32]waiting // handlers that wait for an answer from outside, by run
 }
 
 // watched is what an observer was last told of a pump.

@@ -16,6 +16,7 @@ type outside struct {
 	call NeedCall
 	hit  blow
 	back int64 // how long the answer takes
+	seen SeenOutside
 }
 
 // callOut sends a request of run i to the world outside.
@@ -27,7 +28,9 @@ func (w *world) callOut(i int32, c NeedCall, hit blow) {
 	there := w.way(streamOutside, who, nth, 0) + int64(hit.there)
 	back := w.way(streamOutside, who, nth, 1) + int64(hit.back)
 	w.wakeRun(i, w.now+int64(c.Patience), ErrNoAnswer)
-	w.outs = append(w.outs, outside{run: i, gen: r.gen, key: r.key, call: c, hit: hit, back: back})
+	seen := SeenOutside{Number: len(w.outs), Pump: r.host.id, Key: r.key, Nth: r.calls, To: c.To, Text: c.Text}
+	w.outs = append(w.outs, outside{run: i, gen: r.gen, key: r.key, call: c, hit: hit, back: back, seen: seen})
+	w.watch.leftOutside(int32(seen.Number))
 	if hit.loseRequest {
 		w.seen.reach(sawHandlerLost)
 	} else {
@@ -42,7 +45,9 @@ func (w *world) arrive(e event) {
 	o := &w.outs[e.ref]
 	r := &w.runs[o.run]
 	if e.step == 1 { // the answer
-		if r.gen == o.gen && r.key == o.key {
+		heard := r.gen == o.gen && r.key == o.key
+		w.watch.answeredOutside(o, heard)
+		if heard {
 			w.wakeRun(o.run, w.now, o.err())
 		}
 		return
@@ -52,11 +57,13 @@ func (w *world) arrive(e event) {
 	name := w.key(o.key)
 	if o.hit.refuse {
 		w.say(o.call.To, "REFUSES %s of %s", o.call.Text, name)
+		w.watch.refusedOutside(o)
 	} else {
 		extra, answer := o.call.Do()
 		back += int64(extra)
 		w.say(o.call.To, "%s of %s: %s", o.call.Text, name, answer)
 		w.trace.word(text(answer))
+		w.watch.arrivedOutside(o, answer)
 	}
 	switch {
 	case o.hit.crashAfter && r.gen == o.gen && r.key == o.key:
@@ -64,6 +71,7 @@ func (w *world) arrive(e event) {
 	case o.hit.loseReply:
 		w.seen.reach(sawHandlerLost)
 		w.say(o.call.To, "the answer to %s is LOST", name)
+		w.watch.lostOutside(o)
 	default:
 		w.push(event{at: w.now + back, kind: evOutside, ref: e.ref, step: 1})
 	}

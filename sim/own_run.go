@@ -64,6 +64,7 @@ const tells = 10_000
 // runOn lets the handler of run i run until it has to wait.
 func (w *world) runOn(i int32) {
 	err := w.runs[i].err
+	w.watch.goesOn(i, w.runs[i].key, err)
 	for n := 0; ; n++ {
 		if n == tells {
 			w.alarmed([]Alarm{{progress, w.key(w.runs[i].key) + ": its handler tells of progress for ever, at one instant"}})

@@ -22,6 +22,7 @@ type Collector struct {
 	up     map[string]int   // process that a node runs; 0 = down
 	died   map[string]int   // shade of the node that is down
 	stands map[string]int   // shade of the node that stands still
+	outs   map[int]int      // calls to the world outside, by number
 	epoch  int64            // ns that a right clock shows at the start
 }
 
@@ -51,7 +52,7 @@ type pumpCall struct {
 func NewCollector(sc *sim.Scenario) *Collector {
 	c := &Collector{
 		draft: newDraft(), sc: sc, runs: map[holder]int{}, shades: map[int][]int{},
-		nth: map[pumpCall]int{}, up: map[string]int{}, died: map[string]int{}, stands: map[string]int{},
+		nth: map[pumpCall]int{}, up: map[string]int{}, died: map[string]int{}, stands: map[string]int{}, outs: map[int]int{},
 	}
 	c.page.Title, c.page.Story = sc.Name, sc.Story
 	for i := range sc.Nodes {
@@ -99,6 +100,18 @@ func (c *Collector) Observe(s sim.Seen) {
 	case sim.SawClocks:
 		c.epoch = int64(s.Epoch) * 1000
 		c.readings(s.At, s.SeenClocks)
+	case sim.SawOutsideLeft:
+		c.outsideLeft(s)
+	case sim.SawOutsideArrived:
+		c.outsideArrived(s)
+	case sim.SawOutsideRefused:
+		c.outsideRefused(s)
+	case sim.SawOutsideLost:
+		c.outsideLost(s)
+	case sim.SawOutsideAnswered:
+		c.outsideAnswered(s)
+	case sim.SawOutsideGivenUp:
+		c.outsideGivenUp(s)
 	}
 }
 

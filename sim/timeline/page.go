@@ -37,6 +37,8 @@ type Page struct {
 	Clocks     []Clock     `json:"clocks"`
 	Violations []Violation `json:"violations"`
 	Linear     []Linear    `json:"linear,omitempty"`
+	Others     []string    `json:"others,omitempty"`  // whom handlers in Go call in the world outside
+	Outside    []Outside   `json:"outside,omitempty"` // those calls, in the order in which they leave
 }
 
 // None stands for no job, node or worker where one is named by its index, and for
@@ -149,6 +151,24 @@ type Row struct {
 	Fenced  bool   `json:"x,omitempty"`
 }
 
+// Outside is a call of a handler in Go to the world outside and its events.
+type Outside struct {
+	Run      int    `json:"u"` // whose it is
+	Nth      int    `json:"n"` // among the calls of its attempt that faults can hit
+	To       int    `json:"o"` // index in Others
+	Text     string `json:"x"`
+	Left     int64  `json:"s"`
+	Arrived  int64  `json:"a"`           // None if it never did
+	Refused  bool   `json:"f,omitempty"` // as it arrived, without effect
+	Answer   string `json:"d,omitempty"` // in words, if it was carried out
+	Answered int64  `json:"r"`           // None if its handler heard nothing
+	Lost     int64  `json:"l"`           // when the call or its answer got lost, None if neither did
+	Late     int64  `json:"m"`           // when an answer came for which nobody waited, or None
+	GivenUp  int64  `json:"g"`           // when its handler went on without an answer, or None
+	Why      string `json:"y,omitempty"` // it was given up
+	Hit      string `json:"h,omitempty"` // the faults that are addressed to it
+}
+
 // Event is one thing that happened, in words.
 type Event struct {
 	At      int64  `json:"t"`
@@ -156,6 +176,7 @@ type Event struct {
 	Job     int    `json:"j"` // or None
 	Attempt int    `json:"a,omitempty"`
 	Call    uint64 `json:"c,omitempty"`
+	Outside int    `json:"v,omitempty"` // 1 + index of a call to the world outside; 0 = none
 	Bad     bool   `json:"b,omitempty"` // somebody should look at it
 	Text    string `json:"x"`
 }
@@ -233,7 +254,7 @@ func (p *Page) named(text string) string {
 var assets embed.FS
 
 // scripts are put together in this order.
-var scripts = []string{"model", "scale", "layout", "paint", "marks", "over", "legend", "details", "input", "main"}
+var scripts = []string{"model", "scale", "layout", "paint", "marks", "outside", "over", "legend", "details", "input", "main"}
 
 // Write writes p as HTML.
 func (p *Page) Write(w io.Writer) error {

@@ -163,7 +163,8 @@ func (c *collector) observe(s sim.Seen) {
 		c.add(Fact{Kind: kind, Node: s.Node})
 	case sim.SawForgot:
 		c.add(Fact{Kind: "forget", Node: "store"})
-	case sim.SawFault, sim.SawViews, sim.SawNodeTime, sim.SawClocks:
+	case sim.SawFault, sim.SawViews, sim.SawNodeTime, sim.SawClocks,
+		sim.SawOutsideLeft, sim.SawOutsideArrived, sim.SawOutsideRefused, sim.SawOutsideLost, sim.SawOutsideAnswered, sim.SawOutsideGivenUp:
 		// the event says it, or nobody has asked
 	}
 }

@@ -28,6 +28,7 @@ function words({ kind, at: i }) {
   }
   if (kind === "lease" || kind === "view") return leaseWords(kind, (kind === "lease" ? D.leases : D.views)[i]);
   if (kind === "call") return callWords(D.calls[i]);
+  if (kind === "outside") return outWords(OUT[i]);
   if (kind === "shade") {
     const s = D.shades[i];
     return [s.x, s.f === s.t ? "at " + clock(s.f) : clock(s.f) + " – " + clock(s.t) + ", " + length(s.t - s.f)];
@@ -69,7 +70,7 @@ function showTip(h, mx, my) {
   const [first, ...rest] = words(h);
   tip.replaceChildren(el("b", {}, first), ...rest.map((r) => el("span", { className: "dim" }, r)));
   const w = tip.offsetWidth, t = tip.offsetHeight;
-  const aside = h.kind === "call" ? 70 : 14; // the way of a call is to be seen
+  const aside = h.kind === "call" || h.kind === "outside" ? 70 : 14; // the way of a call is to be seen
   tip.style.left = Math.max(4, mx + aside + w > innerWidth ? mx - aside - w : mx + aside) + "px";
   tip.style.top = (my + 18 + t > innerHeight ? Math.max(4, my - t - 10) : my + 18) + "px";
 }
@@ -95,15 +96,16 @@ function details() {
   if (c.kind === "job") return [...jobDetails(c.at), back];
   const [first, ...rest] = words(c);
   const about = c.kind === "call" ? [...new Set((D.calls[c.at].o || []).map((r) => r.j))].filter((j) => j !== NONE)
-    : c.kind === "run" ? [D.runs[c.at].j] : c.kind === "lease" ? [D.leases[c.at].j] : c.kind === "view" ? [D.views[c.at].j] : [];
+    : c.kind === "run" ? [D.runs[c.at].j] : c.kind === "outside" ? [D.runs[OUT[c.at].u].j] : c.kind === "lease" ? [D.leases[c.at].j] : c.kind === "view" ? [D.views[c.at].j] : [];
   return [el("h2", {}, first), el("ul", { className: "plain" }, rest.map((r) => el("li", { className: /^(FENCED|✕|fails)/.test(r) ? "bad" : "" }, r))),
-    about.length > 0 ? el("p", {}, "Job: ", about.slice(0, 20).flatMap((j, k) => [k > 0 ? ", " : "", jobLink(j)])) : null, back].filter(Boolean);
+    c.kind === "run" && ofRun[c.at].length > 0 ? [el("h2", {}, "Calls to the world outside"), el("ul", { className: "plain" }, outLines(c.at).map((l) => el("li", {}, l)))] : null,
+    about.length > 0 ? el("p", {}, "Job: ", about.slice(0, 20).flatMap((j, k) => [k > 0 ? ", " : "", jobLink(j)])) : null, back].flat().filter(Boolean);
 }
 
 function overview() {
   return [
     D.story ? el("p", {}, D.story.trim().replace(/\n/g, " ")) : null,
-    el("p", { className: "dim", style: "margin-top:6px" }, [some(D.nodes.length, "node"), some(D.jobs.length, "job"), some(D.runs.length, "handler run"), some(D.calls.length, "call"), some(D.events.length, "event")].join(", ")),
+    el("p", { className: "dim", style: "margin-top:6px" }, [some(D.nodes.length, "node"), some(D.jobs.length, "job"), some(D.runs.length, "handler run"), some(D.calls.length, "call"), OUT.length > 0 ? some(OUT.length, "call") + " to the world outside" : null, some(D.events.length, "event")].filter(Boolean).join(", ")),
     ...(D.notes || []).map((t) => el("p", { className: "dim", style: "margin-top:6px" }, t)),
     el("h2", {}, "Legend"), legend(),
     el("p", { className: "dim", style: "margin-top:8px" }, "Click a job, a bar, a lease or a call for all that is known of it. Press ? for the keys."),
@@ -139,6 +141,7 @@ function attemptDetails(a) {
     const r = D.runs[i];
     lines.push(["handler " + (r.g ? "(guessed) " : ""), at(r.f), " – ", at(r.t), ": " + r.e]);
     for (const d of r.d || []) lines.push(["told to stop at ", at(d.t), ": " + d.y]);
+    lines.push(...outLines(i));
     if (r.x) lines.push([el("span", { className: "bad" }, "FENCED: its outcome was stale and changed nothing")]);
   }
   for (const i of a.views) {

@@ -113,6 +113,7 @@ map.addEventListener("wheel", (e) => { e.preventDefault(); zoom(Math.exp(e.delta
 const keys = [
   ["← →", "move in time; with Shift by a whole view"], ["↑ ↓, Page Up, Page Down", "scroll"], ["+ −", "zoom in and out"], ["0", "the whole run"],
   ["Home, End", "to the beginning, to the end"], ["n p", "next, previous event"], ["v", "the next violation"], ["f", "next fenced outcome"], ["l", "to the leases"],
+  ...(OUT.length > 0 ? [["o", "next call to the world outside"]] : []),
   ["/", "filter by job or node"], ["i", "show idle calls"], ["t", "theme: system, light, dark"], ["Esc", "close, choose nothing"], ["?", "this help"],
 ];
 
@@ -125,7 +126,7 @@ document.addEventListener("keydown", (e) => {
   const moves = { ArrowLeft: () => pan(e.shiftKey ? -0.9 : -0.15), ArrowRight: () => pan(e.shiftKey ? 0.9 : 0.15), ArrowUp: () => chart.scrollBy(0, -60), ArrowDown: () => chart.scrollBy(0, 60),
     PageUp: () => chart.scrollBy(0, -chart.clientHeight * 0.8), PageDown: () => chart.scrollBy(0, chart.clientHeight * 0.8),
     Home: () => show(0, view.to - view.from), End: () => show(D.length - (view.to - view.from), D.length) };
-  const acts = { "+": () => zoom(0.6), "=": () => zoom(0.6), "-": () => zoom(1 / 0.6), _: () => zoom(1 / 0.6), 0: fit, n: () => stepEvent(1), p: () => stepEvent(-1), v: nextViolation, f: nextFenced, l: toLeases,
+  const acts = { "+": () => zoom(0.6), "=": () => zoom(0.6), "-": () => zoom(1 / 0.6), _: () => zoom(1 / 0.6), 0: fit, n: () => stepEvent(1), p: () => stepEvent(-1), v: nextViolation, f: nextFenced, l: toLeases, o: nextOutside,
     "/": () => { $("filter").focus(); $("filter").select(); }, i: () => $("idle").click(), t: nextTheme, "?": openHelp, Escape: () => choose(null) };
   const act = acts[e.key] || (inside ? null : moves[e.key]);
   if (!act) return;

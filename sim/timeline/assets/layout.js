@@ -1,7 +1,7 @@
 // Rows: what is drawn where, from top to bottom. A row knows its place and what is
 // in it; nothing here depends on the time in view.
 
-const H = { axis: 26, head: 24, note: 17, gap: 3, bar: 17, calls: 15, lease: 9, space: 4, clock: 34, store: 34 };
+const H = { axis: 26, head: 24, note: 17, gap: 3, bar: 17, calls: 15, lease: 9, space: 4, clock: 34, store: 34, out: 13 };
 let rows = [], contentHeight = 0;
 
 // pack puts intervals into as few tracks as hold them side by side.
@@ -29,8 +29,12 @@ function nodeRow(o) {
   const runs = ofNode[o].runs.filter((i) => jobShown(D.runs[i].j) || view.jobs === null);
   const packed = pack(runs, (i) => D.runs[i].f, (i) => D.runs[i].t);
   const calls = ofNode[o].calls.filter((i) => callFits(D.calls[i]));
-  return { kind: "node", node: o, runs, calls, track: packed.track, note: note(ofNode[o].shades), h: note(ofNode[o].shades) + 6 + packed.n * (H.bar + H.gap) + H.calls + 4 };
+  const out = runs.some((i) => ofRun[i].length > 0) ? H.out : 0; // room below each bar
+  return { kind: "node", node: o, runs, calls, out, track: packed.track, note: note(ofNode[o].shades), h: note(ofNode[o].shades) + 6 + packed.n * (H.bar + out + H.gap) + H.calls + 4 };
 }
+
+// runTop is how far down the bar of the k-th handler of a node is.
+const runTop = (r, k) => r.y + r.note + 5 + r.track[k] * (H.bar + r.out + H.gap);
 
 // jobsInOrder lists the jobs in view: first those of which something is violated,
 // in the order of what is.
@@ -70,6 +74,7 @@ function stack() {
   head("Nodes", "handlers at work, and the calls they make");
   D.nodes.forEach((_, o) => { if (nodeShown(o)) rows.push(nodeRow(o)); });
   rows.push({ kind: "store", calls: D.calls.map((_, i) => i).filter((i) => callFits(D.calls[i]) && nodeShown(laneOf(D.calls[i].w))), note: note(ofStore.shades), h: note(ofStore.shades) + H.store });
+  rows.push(...outsideRows());
   head("Leases", "solid: as the store knows them; outlined: as the node believes them");
   jobsInOrder().forEach((j) => rows.push(jobRow(j)));
   const lanes = [STORE, ...D.nodes.map((_, o) => o).filter(nodeShown)];

@@ -29,6 +29,11 @@ function legend() {
   entry(with_(() => { sign("sent", 6, 8, C.mark); ink.fillStyle = C.mark; ink.fillRect(6, 7.5, 30, 1); sign("answered", 38, 8, C.mark); }), "a call: sent, answered; point at it for its way");
   entry(with_(() => sign("lost", 22, 8, C.bad)), "a request or reply that got lost");
   entry(with_(() => sign("fenced", 22, 8, C.bad)), "fenced: an outcome or a renewal came from a lease that was over");
+  if (OUT.length > 0) {
+    entry(with_(() => { sign("sent", 6, 8, C.mark); ink.fillStyle = C.mark; ink.fillRect(6, 7.5, 30, 1); sign("answered", 38, 8, C.mark); }), "below a bar: the handler calls the world outside, and hears from it");
+    entry(with_(() => sign("refused", 22, 8, C.bad)), "such a call that was refused");
+    entry(with_(() => { sign("sent", 6, 8, C.bad); ink.fillStyle = C.bad; ink.fillRect(6, 7.5, 32, 1); sign("gave up", 38, 8, C.bad); }), "one that the handler gave up, without an answer");
+  }
   entry(swatch("down"), "a node that is down; the store in an outage");
   entry(swatch("pause"), "a node, or the store, that stands still");
   entry(swatch("partition"), "a node that is cut off");

@@ -30,6 +30,7 @@ function choose(what, move = false) {
   view.chosen = what;
   if (what === null) view.event = -1;
   if (move && what && what.kind === "call") centre(D.calls[what.at].s);
+  if (move && what && what.kind === "outside") centre(OUT[what.at].s);
   if (what && what.kind === "job") reveal(what.at);
   changedChoice();
   if (what === null) announce("nothing is chosen");

@@ -2,9 +2,13 @@
 
 function paintNode(r, y) {
   paintShades(ofNode[r.node].shades, y, r.h - 1);
+  const lastPixel = []; // of the calls to the world outside, by track
   r.runs.forEach((i, k) => {
     const run = D.runs[i];
-    if (inView(run.f, run.t)) paintRun(run, i, y + r.note + 5 + r.track[k] * (H.bar + H.gap));
+    if (!inView(run.f, run.t)) return;
+    const top = y - r.y + runTop(r, k);
+    paintRun(run, i, top);
+    lastPixel[r.track[k]] = paintRunCalls(i, top + H.bar, lastPixel[r.track[k]]);
   });
   paintCalls(r.calls, y + r.h - H.calls - 2, 0);
 }
@@ -72,6 +76,13 @@ function sign(kind, px, py, colour) {
     ink.stroke();
   } else if (kind === "lost") {
     ink.moveTo(px - 3.5, py - 3.5); ink.lineTo(px + 3.5, py + 3.5); ink.moveTo(px - 3.5, py + 3.5); ink.lineTo(px + 3.5, py - 3.5);
+    ink.stroke();
+  } else if (kind === "refused") { // no entry
+    ink.arc(px, py, 4, 0, 7);
+    ink.moveTo(px - 2, py); ink.lineTo(px + 2, py);
+    ink.stroke();
+  } else if (kind === "gave up") { // the end of waiting
+    ink.moveTo(px - 0.5, py - 4); ink.lineTo(px - 0.5, py + 4);
     ink.stroke();
   } else if (kind === "sent") {
     ink.moveTo(px - 3, py - 3); ink.lineTo(px + 3, py - 3); ink.lineTo(px, py + 3);

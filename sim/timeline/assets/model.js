@@ -23,7 +23,7 @@ const laneOf = (worker) => (worker < 0 ? PEOPLE : D.workers[worker].o);
 const workerName = (i) => (i < 0 ? "people" : D.workers[i].n);
 
 const callAt = new Map(); // id → index
-const ofJob = D.jobs.map(() => ({ runs: [], leases: [], views: [], calls: [], shades: [], events: [], linear: null, violations: [] }));
+const ofJob = D.jobs.map(() => ({ runs: [], leases: [], views: [], calls: [], shades: [], events: [], linear: null, violations: [], outside: [] }));
 const ofNode = D.nodes.map(() => ({ runs: [], calls: [], shades: [], clocks: [] }));
 const ofStore = { shades: [], clocks: [] };
 const people = { calls: [] };

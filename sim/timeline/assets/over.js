@@ -85,22 +85,33 @@ function paintArrows(scroll) {
   const storeAt = rows.find((r) => r.kind === "store");
   if (!storeAt) return;
   const draw = new Set();
+  const out = new Set();
   for (const c of [view.chosen, view.hover]) {
     if (c && c.kind === "call") draw.add(c.at);
+    if (c && c.kind === "outside") out.add(c.at);
   }
+  if (view.event >= 0 && D.events[view.event].v) out.add(D.events[view.event].v - 1);
   if (view.event >= 0 && D.events[view.event].c && callAt.has(D.events[view.event].c)) draw.add(callAt.get(D.events[view.event].c));
   const job = view.chosen && view.chosen.kind === "job" ? ofJob[view.chosen.at].calls : [];
   const few = job.filter((i) => inView(D.calls[i].s, D.calls[i].last));
   if (few.length <= 60) few.forEach((i) => { if (!draw.has(i) && x(D.calls[i].last) - x(D.calls[i].s) > 9) arrow(i, storeAt, scroll, 0.35); });
+  const chosen = view.chosen || {};
+  const outside = (chosen.kind === "job" ? ofJob[chosen.at].outside : chosen.kind === "run" ? ofRun[chosen.at] : []).filter((i) => inView(OUT[i].s, outLast(OUT[i])));
+  if (outside.length <= 60) outside.forEach((i) => { if (!out.has(i)) outArrow(i, scroll, 0.35); });
   draw.forEach((i) => arrow(i, storeAt, scroll, 1));
+  out.forEach((i) => outArrow(i, scroll, 1));
 }
 
 function arrow(i, storeAt, scroll, strength) {
   const c = D.calls[i], from = rows.find((r) => r.kind === "node" && r.node === laneOf(c.w));
   const up = from ? H.axis + from.y + from.h - H.calls / 2 - 2 - scroll : H.axis + storeAt.y - 16 - scroll;
   const down = H.axis + storeAt.y + storeAt.note + 19 - scroll;
+  way(c, up, down, fenced(c) || c.l !== NONE || c.e ? C.bad : C.focus, strength);
+}
+
+// way draws the way of a call there and back.
+function way(c, up, down, colour, strength) {
   ink.globalAlpha = strength;
-  const colour = fenced(c) || c.l !== NONE || c.e ? C.bad : C.focus;
   const shaft = (ax, ay, bx, by, dash) => {
     ink.strokeStyle = ink.fillStyle = colour;
     ink.lineWidth = 1.5;
@@ -126,6 +137,10 @@ function arrow(i, storeAt, scroll, strength) {
   if (c.a && c.r !== NONE) {
     shaft(x(c.a[0]), down, x(c.r), up, [4, 3]);
     head(x(c.a[0]), down, x(c.r), up);
+  }
+  if (c.late !== undefined && c.late !== NONE) { // nobody waits for it
+    shaft(x(c.a[0]), down, x(c.late), up, [4, 3]);
+    sign("lost", x(c.late), up, colour);
   }
   if (c.l !== NONE) { // on its way there or back
     const ax = c.a ? x(c.a[c.a.length - 1]) : a, ay = c.a ? down : up, bx = Math.max(x(c.l), ax) + 10, by = (up + down) / 2;

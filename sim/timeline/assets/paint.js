@@ -59,7 +59,7 @@ function size() {
 // names is the room that the names of rows take, within reason.
 function names() {
   ink.font = "600 " + FONT;
-  const widest = [...D.nodes, ...D.jobs.slice(0, 500).map((j) => j.n)].reduce((most, n) => Math.max(most, ink.measureText(n).width), 60);
+  const widest = [...D.nodes, ...OTHERS, ...D.jobs.slice(0, 500).map((j) => j.n)].reduce((most, n) => Math.max(most, ink.measureText(n).width), 60);
   return Math.round(Math.min(widest + 38, W < 560 ? 92 : 180));
 }
 
@@ -104,7 +104,7 @@ function paintRow(r, y) {
   ink.beginPath();
   ink.rect(gutter, y, W - gutter, r.h);
   ink.clip();
-  ({ node: paintNode, store: paintStore, job: paintJob, clock: paintClock })[r.kind](r, y);
+  ({ node: paintNode, store: paintStore, outside: paintOutside, job: paintJob, clock: paintClock })[r.kind](r, y);
   ink.restore();
   ink.fillStyle = C.faint;
   ink.fillRect(0, y + r.h - 1, W, 1);
@@ -119,16 +119,17 @@ function paintHead(r, y) {
 }
 
 function paintLabel(r, y) {
-  const name = r.kind === "job" ? D.jobs[r.job].n : r.kind === "store" ? "store" : r.kind === "clock" ? clockName(r.clock) : nodeName(r.node);
+  const name = r.kind === "job" ? D.jobs[r.job].n : r.kind === "store" ? "store" : r.kind === "outside" ? OTHERS[r.other] : r.kind === "clock" ? clockName(r.clock) : nodeName(r.node);
   const bad = r.kind === "job" && (ofJob[r.job].violations.length > 0 || ofJob[r.job].linear);
   const chosen = r.kind === "job" && view.chosen && view.chosen.kind === "job" && view.chosen.at === r.job;
   if (chosen) {
     ink.fillStyle = C.shade;
     ink.fillRect(0, y, gutter - 1, r.h - 1);
   }
-  const middle = r.kind === "job" || r.kind === "clock" ? y + r.h / 2 : y + r.note + 14;
+  const middle = r.kind === "job" || r.kind === "clock" ? y + r.h / 2 : y + (r.note || 0) + 14;
   text((bad ? "▲ " : "") + name, 10, middle, bad ? C.bad : C.ink, gutter - 16, (r.kind === "clock" || (r.kind === "job" && !chosen) ? "" : "600 ") + FONT);
   if (r.kind === "job") hits.push({ kind: "job", at: r.job, x: 0, y, w: gutter, h: r.h });
+  if (r.kind === "outside") text("outside", 10, y + r.h - 8, C.dim, gutter - 16, SMALL);
   if (r.kind === "node") text("calls", 10, y + r.h - H.calls / 2 - 3, C.dim, gutter - 16, SMALL);
 }
 
