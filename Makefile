@@ -36,7 +36,7 @@ tool = "$$($(GO) -C '$(CURDIR)/tools' tool -n $(1))"
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## compile the programs into bin/
@@ -113,8 +113,18 @@ twin: ## run every scenario and SEEDS random worlds twice, in unlike processes, 
 	$(GO) run ./cmd/bwsim run --random --seeds $(SEEDS) --twin --quiet
 
 .PHONY: mutants
-mutants: ## plant every bug and see that the checker catches it
-	$(GO) run ./cmd/bwsim mutants
+mutants: ## plant every bug and see that the checker catches it, and that no kind of fault is in vain
+	$(GO) run ./cmd/bwsim mutants --starts 1
+	$(GO) run ./cmd/bwsim mutants --faults --seeds 200
+
+.PHONY: long-mutants
+long-mutants: ## the same from five first seeds, as docs/mutants.md shows it
+	$(GO) run ./cmd/bwsim mutants --starts 5 --format markdown
+	$(GO) run ./cmd/bwsim mutants --faults --seeds 3000 --format markdown
+
+.PHONY: mutants-surroundings
+mutants-surroundings: ## plant bugs in what no simulated world runs, and see that the tests of sim/bubble catch each
+	$(GO) run ./cmd/bwsim mutants --surroundings --seeds 520
 
 .PHONY: explore
 explore: ## visit every state of the small worlds: one fault, or two of a few kinds

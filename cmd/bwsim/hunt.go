@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"backwave/sim"
+	"backwave/sim/scenario"
 	"backwave/sim/shrink"
 )
 
@@ -26,14 +27,13 @@ type hunted struct {
 // and the shipped scenarios.
 func huntCommand(s *screen) *cobra.Command {
 	h := &hunt{s: s}
-	small := false
+	small, known := false, true
 	c := &cobra.Command{
-		Use:    "hunt",
+		Use:    "hunt [SCENARIO...]",
 		Short:  "Run worlds until one is violated, then a few more",
 		Hidden: true,
-		Args:   cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			w, err := newWorkload(nil, true, h.seed, h.seeds)
+		RunE: func(c *cobra.Command, args []string) error {
+			w, err := newWorkload(args, len(args) == 0, h.seed, h.seeds)
 			if err != nil {
 				return err
 			}
@@ -41,9 +41,11 @@ func huntCommand(s *screen) *cobra.Command {
 				h.shrink(c.Context(), w)
 				return nil
 			}
-			shipped, err := newWorkload(nil, false, h.seed, 1)
-			if err != nil {
-				return err
+			shipped := &workload{seeds: 1}
+			if known {
+				if shipped, err = newWorkload(nil, false, h.seed, 1); err != nil {
+					return err
+				}
 			}
 			h.player = newPlayer(1)
 			h.run(w, shipped)
@@ -53,19 +55,24 @@ func huntCommand(s *screen) *cobra.Command {
 	c.Flags().Uint64Var(&h.seed, "seed", 1, "first seed")
 	c.Flags().IntVar(&h.seeds, "seeds", 1, "at most this many seeds")
 	c.Flags().BoolVar(&h.all, "all", false, "go on after a violation")
+	c.Flags().BoolVar(&known, "shipped", true, "play the shipped scenarios too")
+	c.Flags().StringVar(&h.alone, "alone", "", "take all faults but those of this `KIND` out of the worlds")
+	c.Flags().StringVar(&h.without, "without", "", "take the faults of this `KIND` out of the worlds")
 	c.Flags().BoolVar(&small, "shrink", false, "shrink the first random world that is violated, and end")
 	c.Flags().IntVar(&h.budget, "budget", shrink.DefaultBudget, "at most this many runs for it")
 	return c
 }
 
 type hunt struct {
-	s      *screen
-	seed   uint64
-	seeds  int
-	all    bool
-	budget int
-	player *player
-	begun  int // random worlds
+	s       *screen
+	seed    uint64
+	seeds   int
+	all     bool
+	alone   string // kind of fault: all others are taken out
+	without string // kind of fault that is taken out
+	budget  int
+	player  *player
+	begun   int // random worlds
 }
 
 func (h *hunt) run(random, shipped *workload) {
@@ -74,6 +81,12 @@ func (h *hunt) run(random, shipped *workload) {
 	for i := 0; i < last; i++ {
 		h.begun++
 		t := random.task(i)
+		if h.alone != "" {
+			t.sc = scenario.Only(t.sc, h.alone)
+		}
+		if h.without != "" {
+			t.sc = scenario.Without(t.sc, h.without)
+		}
 		if h.one(t, fmt.Sprintf("seed %d", t.seed)) && !caught && !h.all {
 			caught = true
 			last = until(h.begun, last)

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,45 +32,30 @@ type hunter struct {
 func (h *hunter) run(ctx context.Context, s *screen, began time.Time) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	results := inOrder(ctx, len(h.list)+1, h.flags.jobs, func(_, i int) mutantResult {
-		if i == 0 {
-			return h.hunt(ctx, mutant.Mutant{})
+	n := h.flags.starts
+	results := inOrder(ctx, (len(h.list)+1)*n, h.flags.jobs, func(_, i int) search {
+		m := mutant.Mutant{}
+		if i >= n {
+			m = h.list[i/n-1]
 		}
-		return h.hunt(ctx, h.list[i-1])
+		return h.hunt(ctx, m, i%n)
 	})
-	width := len("mutant")
-	for _, m := range h.list {
-		width = max(width, len(m.Name))
-	}
+	t := newMatrix(s, h.flags, h.list)
 	tick := time.NewTicker(s.pace())
 	defer tick.Stop()
-	var all []mutantResult
 	var failed error
-	product := false
 	for results != nil {
 		select {
 		case <-tick.C:
-			s.progress(fmt.Sprintf("%d of %s run, %.0f s", len(all), count(len(h.list), "planted bug"), time.Since(began).Seconds()))
+			s.progress(fmt.Sprintf("%d of %s run, %.0f s", len(t.all), count(len(h.list), "planted bug"), time.Since(began).Seconds()))
 		case r, ok := <-results:
 			switch {
 			case !ok:
 				results = nil
-			case ctx.Err() != nil: // it was cut off
-			case r.err != nil:
-				failed = r.err
-				stop()
-			case !product && len(r.CaughtBy) > 0:
-				failed = &exitError{exitViolated, fmt.Sprintf("the product itself does not hold, so nothing can be said of the bugs: %s: %s", r.First, r.found)}
-				stop()
-			case !product:
-				product = true
-				if h.flags.format == "text" {
-					s.printf("%-*s  seeds  caught by\n", width, "mutant")
+			case ctx.Err() == nil: // else it was cut off
+				if failed = t.take(r); failed != nil {
+					stop()
 				}
-			default:
-				all = append(all, r)
-				h.flags.row(s, r, width)
-				s.flush()
 			}
 		}
 	}
@@ -79,22 +63,44 @@ func (h *hunter) run(ctx context.Context, s *screen, began time.Time) error {
 	case failed != nil:
 		return failed
 	case ctx.Err() != nil:
-		return cannot("interrupted after %d of %s", len(all), count(len(h.list), "planted bug"))
+		return cannot("interrupted after %d of %s", len(t.all), count(len(h.list), "planted bug"))
 	}
-	err := h.flags.conclude(s, all)
+	err := t.conclude()
 	s.note("done in %.0f s", time.Since(began).Seconds())
 	return err
 }
 
-// hunt runs one mutant; the zero Mutant is the product itself.
-func (h *hunter) hunt(ctx context.Context, m mutant.Mutant) mutantResult {
-	r := mutantResult{Mutant: m.Name, File: m.File, Func: m.Func, Breaks: m.Breaks, CaughtBy: []string{}}
-	limited, stop := context.WithTimeout(ctx, h.flags.limit)
-	defer stop()
-	args := []string{"hunt", "--seed", strconv.FormatUint(h.flags.seed, 10), "--seeds", strconv.Itoa(h.flags.seeds)}
+// search is what came of one search for one bug.
+type search struct {
+	seeds int            // random worlds until it was caught; 0: only a scenario caught it, or nothing
+	runs  int            // runs until it was caught, whatever they were
+	tried int            // random worlds that were run
+	first string         // the run that caught it first; "" if none did
+	found string         // the first of what did not hold there
+	by    map[string]int // by invariant: random worlds until it caught the bug; 0: only a scenario
+	err   error          // it could not be run
+}
+
+// hunt runs one search for one mutant; the zero Mutant is the product itself.
+// Every search has seeds of its own, and the first also plays the scenarios.
+func (h *hunter) hunt(ctx context.Context, m mutant.Mutant, start int) search {
+	args := []string{}
 	if m.Name == "" {
 		args = append(args, "--all")
 	}
+	if start > 0 {
+		args = append(args, "--shipped=false")
+	}
+	return h.process(ctx, m, start, args...)
+}
+
+// process runs one search in a process of its own.
+func (h *hunter) process(ctx context.Context, m mutant.Mutant, start int, args ...string) search {
+	r := search{by: map[string]int{}}
+	limited, stop := context.WithTimeout(ctx, h.flags.limit)
+	defer stop()
+	first := h.flags.seed + uint64(start)*uint64(h.flags.seeds)
+	args = append([]string{"hunt", "--seed", strconv.FormatUint(first, 10), "--seeds", strconv.Itoa(h.flags.seeds)}, args...)
 	cmd := exec.CommandContext(limited, h.binary, args...)
 	cmd.Env = append(os.Environ(), mutant.Variable+"="+m.Name)
 	var said bytes.Buffer
@@ -109,6 +115,7 @@ func (h *hunter) hunt(ctx context.Context, m mutant.Mutant) mutantResult {
 	}
 	last, err := r.follow(out)
 	err = errors.Join(err, cmd.Wait())
+	r.tried = last.Seeds
 	switch {
 	case last.Done && err == nil:
 	case ctx.Err() != nil: // interrupted
@@ -119,15 +126,11 @@ func (h *hunter) hunt(ctx context.Context, m mutant.Mutant) mutantResult {
 	default:
 		r.catch(last, crash, fmt.Sprintf("the process ended: %v: %s", err, firstLine(said.String())))
 	}
-	if len(r.CaughtBy) == 0 {
-		r.Seeds = last.Seeds
-	}
-	r.CaughtBy = inTheirOrder(r.CaughtBy)
 	return r
 }
 
 // follow reads what a hunt prints, and returns the last line of it.
-func (r *mutantResult) follow(out interface{ Read([]byte) (int, error) }) (last hunted, err error) {
+func (r *search) follow(out interface{ Read([]byte) (int, error) }) (last hunted, err error) {
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
@@ -144,32 +147,17 @@ func (r *mutantResult) follow(out interface{ Read([]byte) (int, error) }) (last 
 }
 
 // catch books that name caught the mutant in the run of line.
-func (r *mutantResult) catch(line hunted, name, found string) {
-	if r.First == "" {
-		r.First, r.found = line.Run, found
-		if !strings.HasPrefix(line.Run, "scenario ") {
-			r.Seeds = line.Seeds
-		}
+func (r *search) catch(line hunted, name, found string) {
+	seeds := line.Seeds
+	if strings.HasPrefix(line.Run, "scenario ") {
+		seeds = 0
 	}
-	if !slices.Contains(r.CaughtBy, name) {
-		r.CaughtBy = append(r.CaughtBy, name)
+	if r.first == "" {
+		r.first, r.found, r.seeds, r.runs = line.Run, found, seeds, line.Seeds
 	}
-}
-
-// inTheirOrder sorts names as bwsim list invariants does; others come last.
-func inTheirOrder(names []string) []string {
-	out := []string{}
-	for _, i := range invariants() {
-		if slices.Contains(names, i.Name) {
-			out = append(out, i.Name)
-		}
+	if _, ok := r.by[name]; !ok {
+		r.by[name] = seeds
 	}
-	for _, name := range names {
-		if !slices.Contains(out, name) {
-			out = append(out, name)
-		}
-	}
-	return out
 }
 
 func firstLine(text string) string {

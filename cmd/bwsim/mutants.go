@@ -2,19 +2,16 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"backwave/internal/mutant"
-	"backwave/sim"
 	"backwave/sim/mutants"
 	"backwave/sim/shrink"
 )
@@ -28,9 +25,13 @@ type mutantFlags struct {
 	jobs   int
 	limit  time.Duration
 
+	starts int
+	faults bool
 	shrink bool
 	budget int
 	output string
+
+	surroundings bool
 }
 
 func mutantsCommand(s *screen) *cobra.Command {
@@ -39,47 +40,50 @@ func mutantsCommand(s *screen) *cobra.Command {
 		Use:   "mutants",
 		Short: "Plant bugs in the engine and the store and see that each is caught",
 		Long: `mutants tests the checker: it builds bwsim with planted bugs, one active at a
-time, and runs random worlds and the shipped scenarios until one is violated. A
-bug that survives fails, and so does an invariant that caught none. It needs the
-source tree, found upwards from here or named by --source, and the go tool.
+time, and runs random worlds until one is violated, from several first seeds, and
+the shipped scenarios. What it prints is the matrix of bugs and invariants: who
+caught which bug, and after how many random worlds (the median; + if less than
+half of the searches saw it, - if only a scenario did). A bug that survives
+fails, and so does an invariant that caught none. It needs the source tree, found
+upwards from here or named by --source, and the go tool.
+
+First the product itself is run over all the seeds. If it does not hold, nothing
+is said about the bugs.
+
+With --faults it shows instead that no kind of fault is there for nothing: for
+each kind one bug is hunted, nearly always in random worlds, where it must be
+found, and in the same worlds without the faults of that kind, where it must not.
 
 With --shrink it does something else: of each bug the first random world that is
 violated is made small, as bwsim shrink does, and a table shows from what to what.
 
-First the product itself is run over all the seeds. If it does not hold, nothing
-is said about the bugs.`,
-		Example: "  bwsim mutants\n  bwsim mutants --only fence-without-worker\n  bwsim mutants --format json > caught.jsonl",
+With --surroundings the bugs are others, in goroutines, timers, mailboxes and
+contexts of production, and in the client, which no simulated world runs. The
+tests of sim/bubble run, at most --seeds random plans among them, until one fails.`,
+		Example: "  bwsim mutants\n  bwsim mutants --only fence-without-worker\n  bwsim mutants --format json > caught.jsonl\n  bwsim mutants --format markdown --starts 5",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
 	}
 	c.Flags().StringSliceVar(&f.only, "only", nil, "only the mutant `NAME`; may be repeated")
-	c.Flags().StringVar(&f.format, "format", "text", "text or json (a line per mutant)")
+	c.Flags().StringVar(&f.format, "format", "text", "text, json (a line per mutant) or markdown (the whole matrix)")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "first seed")
 	c.Flags().IntVar(&f.seeds, "seeds", 3000, "random worlds after which a bug has survived")
+	c.Flags().IntVar(&f.starts, "starts", 5, "searches per bug, each from a first seed of its own")
 	c.Flags().StringVar(&f.source, "source", "", "`DIR` of the source tree")
-	addJobs(c, &f.jobs, "mutants at once")
+	addJobs(c, &f.jobs, "searches at once")
+	c.Flags().BoolVar(&f.faults, "faults", false, "show that each kind of fault is needed by some bug")
 	c.Flags().BoolVar(&f.shrink, "shrink", false, "shrink a finding of each bug, and print a table of what came of it")
 	c.Flags().IntVar(&f.budget, "budget", shrink.DefaultBudget, "with --shrink: at most this many runs per bug")
 	c.Flags().StringVarP(&f.output, "output", "o", "", "with --shrink: write the small plans into `DIR`")
+	c.Flags().BoolVar(&f.surroundings, "surroundings", false, "plant other bugs, in what surrounds the shell in production and in the client, under the tests of sim/bubble")
 	c.Flags().DurationVar(&f.limit, "limit", 5*time.Minute, "real time after which a mutant hangs; a world whose time stands still is stopped long before")
 	return c
 }
 
-// mutantResult is what came of one planted bug.
-type mutantResult struct {
-	Mutant   string   `json:"mutant"`
-	File     string   `json:"file"`
-	Func     string   `json:"func"`
-	Breaks   string   `json:"breaks"`
-	CaughtBy []string `json:"caught_by"` // in the order of bwsim list invariants
-	Seeds    int      `json:"seeds"`     // random worlds needed; 0: only a scenario caught it; of a survivor: tried
-	First    string   `json:"first"`     // the run that caught it first
-
-	found string // the first of what did not hold there
-	err   error  // it could not be run
-}
-
 func (f *mutantFlags) run(ctx context.Context, s *screen) error {
+	if f.surroundings {
+		return f.runSurroundings(ctx, s)
+	}
 	list, err := f.choose()
 	if err != nil {
 		return err
@@ -91,8 +95,11 @@ func (f *mutantFlags) run(ctx context.Context, s *screen) error {
 	}
 	defer remove()
 	h := &hunter{binary: binary, flags: f, list: list}
-	if f.shrink {
+	switch {
+	case f.shrink:
 		return h.shrinkAll(ctx, s, began)
+	case f.faults:
+		return h.needs(ctx, s, began)
 	}
 	return h.run(ctx, s, began)
 }
@@ -122,11 +129,14 @@ func buildPlanted(s *screen, source string, list []mutant.Mutant) (binary string
 
 // choose returns the mutants to be run.
 func (f *mutantFlags) choose() ([]mutant.Mutant, error) {
-	if f.format != "text" && f.format != "json" {
-		return nil, usage("--format %s: want text or json", f.format)
+	if f.format != "text" && f.format != "json" && f.format != "markdown" {
+		return nil, usage("--format %s: want text or json, or markdown for the whole matrix", f.format)
 	}
-	if f.seeds < 1 || f.jobs < 1 || f.budget < 1 {
-		return nil, usage("--seeds %d --jobs %d --budget %d: want at least 1", f.seeds, f.jobs, f.budget)
+	if f.seeds < 1 || f.jobs < 1 || f.budget < 1 || f.starts < 1 {
+		return nil, usage("--seeds %d --jobs %d --budget %d --starts %d: want at least 1", f.seeds, f.jobs, f.budget, f.starts)
+	}
+	if f.shrink && f.faults {
+		return nil, usage("--shrink and --faults do different things: leave one out")
 	}
 	if f.output != "" && !f.shrink {
 		return nil, usage("--output %s: there is nothing to write without --shrink", f.output)
@@ -173,77 +183,5 @@ func sourceTree(dir string) (string, error) {
 		if at == filepath.Dir(at) {
 			return "", cannot("mutants needs BackWave's source tree, and neither %s nor a directory above it is one: go there, or name it with --source DIR", here)
 		}
-	}
-}
-
-// idle returns the invariants that caught none of the bugs.
-func idle(results []mutantResult) (out []string) {
-	for _, i := range sim.Invariants() {
-		if !slices.ContainsFunc(results, func(r mutantResult) bool { return slices.Contains(r.CaughtBy, i.Name) }) {
-			out = append(out, i.Name)
-		}
-	}
-	return out
-}
-
-type jsonMutants struct {
-	Summary   bool     `json:"summary"`
-	Mutants   int      `json:"mutants"`
-	Caught    int      `json:"caught"`
-	Survivors []string `json:"survivors"`
-	Idle      []string `json:"idle_invariants"` // that caught none
-}
-
-// conclude prints what came of all, and returns the error that the command
-// ends with.
-func (f *mutantFlags) conclude(s *screen, results []mutantResult) error {
-	sum := jsonMutants{Summary: true, Mutants: len(results), Survivors: []string{}, Idle: []string{}}
-	for _, r := range results {
-		if len(r.CaughtBy) == 0 {
-			sum.Survivors = append(sum.Survivors, r.Mutant)
-		}
-	}
-	sum.Caught = sum.Mutants - len(sum.Survivors)
-	if len(f.only) == 0 {
-		sum.Idle = append(sum.Idle, idle(results)...)
-	}
-	if f.format == "json" {
-		s.json(sum)
-	} else {
-		s.printf("\n%d of %s caught\n", sum.Caught, count(sum.Mutants, "planted bug"))
-		for _, r := range results {
-			if len(r.CaughtBy) == 0 {
-				s.printf("  %s: %s (%s, %s): %s\n", s.paint(red, "SURVIVED"), s.paint(bold, r.Mutant), r.File, r.Func, r.Breaks)
-			}
-		}
-		if len(sum.Idle) > 0 {
-			s.printf("  %s: caught none of them, so nothing shows that it can: %s\n", s.paint(red, "IDLE"), strings.Join(sum.Idle, ", "))
-		}
-	}
-	s.flush()
-	if len(sum.Survivors)+len(sum.Idle) > 0 {
-		return verdict(exitViolated)
-	}
-	return nil
-}
-
-// row prints one line of the table.
-func (f *mutantFlags) row(s *screen, r mutantResult, width int) {
-	if f.format == "json" {
-		s.json(r)
-		return
-	}
-	name := fmt.Sprintf("%-*s", width, r.Mutant)
-	seeds := fmt.Sprintf("%5d", r.Seeds)
-	switch {
-	case len(r.CaughtBy) == 0:
-		s.printf("%s  %s  %s\n", s.paint(bold, name), seeds, s.paint(red, "SURVIVED"))
-	case r.Seeds == 0:
-		s.printf("%s  %s  %s (%s)\n", s.paint(bold, name), "    -", strings.Join(r.CaughtBy, ", "), r.First)
-	default:
-		s.printf("%s  %s  %s\n", s.paint(bold, name), seeds, strings.Join(r.CaughtBy, ", "))
-	}
-	if len(f.only) > 0 && r.found != "" {
-		s.printf("  %s: %s\n", r.First, r.found)
 	}
 }

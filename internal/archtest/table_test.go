@@ -55,7 +55,7 @@ var table = map[string]row{
 		modules: []string{"github.com/goccy/go-yaml"},
 	},
 	// Pages of runs and of recorded histories.
-	"sim/timeline": {ours: []string{"checker", "engine/pump", "history", "sim", "store"}, tests: []string{"sim/scenario"}},
+	"sim/timeline": {ours: []string{"checker", "engine/pump", "history", "sim", "store"}, tests: []string{"engine", "sim/scenario"}},
 	"sim/mutants":  {ours: []string{"internal/mutant"}},
 	// The production engine in virtual time, with all its goroutines: tests only.
 	"sim/bubble": {tests: []string{"checker", "clockx", "engine", "engine/pump", "history", "scenarios", "sim", "sim/scenario", "store"}},

@@ -1,7 +1,7 @@
 // Package mutant plants bugs in a program without a hook in its source. A
-// Mutant is a value: which text of which function is replaced by what. Build
-// compiles all of them into one binary; the environment of a run decides which
-// one is active.
+// Mutant is a value: which text of which function is replaced by what. Build,
+// or BuildTest, compiles all of them into one binary; the environment of a run
+// decides which one is active.
 //
 // How it is done: for every function that has mutants, an overlay (see go help
 // build, -overlay) keeps the function under another name and adds one copy of
@@ -21,7 +21,7 @@ import (
 )
 
 // Variable is the environment variable that holds the name of the active
-// mutant. Unset or empty, a binary made by Build behaves as the original; with
+// mutant. Unset or empty, a binary made here behaves as the original; with
 // a name it does not know, it exits at once with code 3.
 const Variable = "BACKWAVE_MUTANT"
 
@@ -49,6 +49,15 @@ func Check(root string, ms []Mutant) error {
 // outDir, as all other files made here do. A mutant that cannot be planted, or
 // whose copy does not compile, is named by the error.
 func Build(root, outDir string, ms []Mutant, pkg string) (binary string, err error) {
+	return compile(root, outDir, ms, pkg, "build")
+}
+
+// BuildTest does the same for the binary of the tests of package pkg.
+func BuildTest(root, outDir string, ms []Mutant, pkg string) (binary string, err error) {
+	return compile(root, outDir, ms, pkg, "test", "-c")
+}
+
+func compile(root, outDir string, ms []Mutant, pkg string, command ...string) (binary string, err error) {
 	if root, err = filepath.Abs(root); err != nil {
 		return "", fmt.Errorf("mutant: %w", err)
 	}
@@ -64,10 +73,10 @@ func Build(root, outDir string, ms []Mutant, pkg string) (binary string, err err
 		return "", fmt.Errorf("mutant: write the overlay: %w", err)
 	}
 	binary = filepath.Join(outDir, "bin")
-	cmd := exec.Command("go", "build", "-overlay", overlay, "-o", binary, pkg)
+	cmd := exec.Command("go", append(command, "-overlay", overlay, "-o", binary, pkg)...)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", cmp.Or(blame(root, files, string(out)), fmt.Errorf("mutant: go build %s: %w\n%s", pkg, err, out))
+		return "", cmp.Or(blame(root, files, string(out)), fmt.Errorf("mutant: go %s %s: %w\n%s", command[0], pkg, err, out))
 	}
 	return binary, nil
 }

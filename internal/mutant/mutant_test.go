@@ -82,6 +82,20 @@ func TestEachMutantBreaksWhatItSays(t *testing.T) {
 	})
 }
 
+func TestBuildTestPlantsBugsUnderTests(t *testing.T) {
+	bin, err := BuildTest(toy, t.TempDir(), planted, "./shape")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, fails := range map[string]bool{"": false, "last-only": true, "smallest": false} {
+		t.Setenv(Variable, name)
+		out, err := exec.Command(bin).CombinedOutput()
+		if (err != nil) != fails || strings.Contains(string(out), "Total is 3, want 6") != fails {
+			t.Errorf("mutant %q: the tests end with %v and print\n%s", name, err, out)
+		}
+	}
+}
+
 func TestMutantThatDoesNotCompileIsNamed(t *testing.T) {
 	ms := append(planted[:3:3],
 		Mutant{Name: "unused", File: "shape/shape.go", Func: "Largest", Old: "best := list[0]", New: "best, worst := list[0], list[0]"},

@@ -26,6 +26,7 @@ type attempt struct {
 	done     bool
 	gone     bool          // its process has crashed
 	meant    store.EndKind // what has to be recorded, if anything is
+	apart    time.Time     // since when a transaction is about to record its success, and its lease is to be left alone
 	told     error         // why it was to stop, if it was
 }
 
@@ -54,7 +55,7 @@ func (p *process) handle(ctx context.Context, raw *engine.RawJob) error {
 	s := a.script
 	stop := make(chan struct{})
 	if s.Progress > 0 {
-		go p.progress(raw, s.Progress, stop)
+		go p.progress(raw, a.job.name, s.Progress, stop)
 	}
 	told := p.work(ctx, s)
 	close(stop)
@@ -72,11 +73,14 @@ func (p *process) handle(ctx context.Context, raw *engine.RawJob) error {
 			return errGone
 		}
 	}
+	if !told && s.End == "" {
+		p.transact(a, raw)
+	}
 	return p.w.finish(a, raw, told)
 }
 
 // progress reports progress again and again.
-func (p *process) progress(raw *engine.RawJob, every time.Duration, stop chan struct{}) {
+func (p *process) progress(raw *engine.RawJob, name string, every time.Duration, stop chan struct{}) {
 	for i := 0; ; i++ {
 		t := time.NewTimer(every)
 		select {
@@ -89,7 +93,7 @@ func (p *process) progress(raw *engine.RawJob, every time.Duration, stop chan st
 		if p.dead() {
 			return
 		}
-		if err := raw.SetProgress(fmt.Appendf(nil, "%d", i)); err != nil {
+		if err := raw.SetProgress(fmt.Appendf(nil, "%s %d", name, i)); err != nil {
 			p.w.breach("SetProgress: %v", err)
 		}
 	}
@@ -162,6 +166,9 @@ func (w *world) began(ctx context.Context, p *process, raw *engine.RawJob) *atte
 	if p.over {
 		w.breachLocked("the handler of %s was started after Run had returned", w.token(a.token))
 	}
+	if a.script.End == "undecodable" {
+		w.breachLocked("the handler of %s was started with a payload that cannot be read", w.token(a.token))
+	}
 	beside := 1
 	for _, b := range p.running {
 		if b.worker == a.worker {
@@ -172,6 +179,8 @@ func (w *world) began(ctx context.Context, p *process, raw *engine.RawJob) *atte
 		w.breachLocked("the handler of %s is one of %d of %s, whose pool has %d slots", w.token(a.token), beside, a.worker, pool)
 	}
 	w.alone(a)
+	w.leased(a)
+	w.punctual(a)
 	w.attempts[a.token] = a
 	j.attempts = append(j.attempts, a)
 	p.running = append(p.running, a)
@@ -190,6 +199,47 @@ func (w *world) alone(a *attempt) {
 		}
 		w.breachLocked("attempt %s begins, and the handler of %s was not told to stop", w.token(a.token), w.token(b.token))
 	}
+}
+
+// leased judges that a handler starts under a lease that is in force.
+func (w *world) leased(a *attempt) {
+	row, ok := w.store.Lookup(a.token.Job)
+	if w.bent || a.job.forced || !ok {
+		return
+	}
+	if row.State != store.Executing || row.Attempt != a.token.Attempt || row.Worker != a.worker || row.LeaseUntil < (storeTime{w}).Now() {
+		w.breachLocked("the handler of %s is started, and its lease is over", w.token(a.token))
+	}
+}
+
+// punctual judges that a handler's timeout is told when its time is up, unless
+// the node stands still meanwhile.
+func (w *world) punctual(a *attempt) {
+	stood := a.p.n.stoodStill()
+	context.AfterFunc(a.ctx, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if !errors.Is(context.Cause(a.ctx), engine.ErrHandlerTimeout) || a.p.n.slow() || a.p.n.stoodStill() != stood {
+			return
+		}
+		after, took := w.timeout(a), time.Since(a.began)
+		if d := after/1000 + time.Millisecond; took < after-d || took > after+d {
+			w.breachLocked("the handler of %s was told after %v that its %v are over", w.token(a.token), took, after)
+		}
+		w.hit("timeout")
+	})
+}
+
+// timeout returns how long the handler of a may run.
+func (w *world) timeout(a *attempt) time.Duration {
+	for _, g := range w.served(a.p.n) {
+		for _, t := range g.Config.Timeouts {
+			if g.Name == w.pumpOf[a.worker].group && t.Name == a.job.routed {
+				return t.After
+			}
+		}
+	}
+	return 0
 }
 
 // slow reports whether the node stands still, or has just begun to go on.

@@ -2,6 +2,7 @@ package bubble
 
 import (
 	"slices"
+	"strings"
 	"testing/synctest"
 	"time"
 
@@ -17,6 +18,9 @@ func run(sc *sim.Scenario, seed uint64, live bool) *world {
 	plan, whole := adapted(sc)
 	w := newWorld(plan, seed)
 	w.live = live
+	if whole {
+		w.expectHealth()
+	}
 	w.setOut()
 	w.await()
 	rows := w.rows()
@@ -144,12 +148,22 @@ func (w *world) judge() {
 		w.account(j)
 		return true
 	})
-	for _, p := range w.all {
-		for _, a := range p.running {
-			if !a.gone && !a.done && !p.dead() && a.script.End != "hang" && a.script.OnCancel != "ignore" {
-				w.breachLocked("the handler of %s never returned", w.token(a.token))
-			}
+	for _, j := range w.jobs {
+		for _, a := range j.attempts {
+			w.left(a)
 		}
+	}
+}
+
+// left judges what is left of an attempt: its handler has returned, and then
+// its context has ended, for the sake of whatever the handler has left behind.
+func (w *world) left(a *attempt) {
+	switch {
+	case a.gone || a.p.dead():
+	case !a.done && a.script.End != "hang" && a.script.OnCancel != "ignore":
+		w.breachLocked("the handler of %s never returned", w.token(a.token))
+	case a.done && a.returned.Before(a.p.ended) && a.ctx.Err() == nil:
+		w.breachLocked("the handler of %s has returned, and its context never ended", w.token(a.token))
 	}
 }
 
@@ -159,6 +173,13 @@ const kept = 32
 // account compares the recorded ends of a job with what its handlers did.
 func (w *world) account(j *store.Job) {
 	b := w.byID[j.ID]
+	if b == nil {
+		w.breachLocked("nobody has added %v, which is in the store", j.ID)
+		return
+	}
+	if len(j.Progress) > 0 && !strings.HasPrefix(string(j.Progress), b.name+" ") {
+		w.breachLocked("%s has progress %q, which its handler did not report", b.name, j.Progress)
+	}
 	claims := len(j.Ends)
 	if j.State == store.Executing {
 		claims++
@@ -235,6 +256,9 @@ func (w *world) expected(rows []store.Job) {
 		}
 		if !within(len(b.attempts), x.Starts) && !slices.ContainsFunc(b.run, func(s sim.Script) bool { return s.End == "undecodable" || s.End == "unknown" }) {
 			w.breachLocked("%s: %d starts, expected %v", x.Job, len(b.attempts), *x.Starts)
+		}
+		if d := time.Duration(int64(j.Finished)*1000 - epoch); !w.bent && j.State.Terminal() && (d < x.After || x.By > 0 && d > x.By) {
+			w.breachLocked("%s ended at %v, expected it from %v to %v", x.Job, d, x.After, x.By)
 		}
 		w.expectedTold(b, x.Told)
 	}

@@ -115,6 +115,26 @@ func TestEachKind(t *testing.T) {
 	}
 }
 
+// Pumps that poll once in a quarter of an hour hear of every job by a hint, and
+// only those that serve its queue.
+func TestHints(t *testing.T) {
+	l := &tally{hits: map[string]int{}}
+	sc := kindPlan(kind{"hints", nil, nil})
+	sc.Level, sc.Nodes, sc.Jobs, sc.Net.Hints = sim.Pristine, sc.Nodes[:1], nil, "all"
+	other := sc.Groups[0]
+	other.Name, other.Config.Queues = "h", []pump.Queue{{Name: "b"}}
+	sc.Groups = append(sc.Groups, other)
+	for i := range sc.Groups {
+		sc.Groups[i].Config.PollInterval = 15 * time.Minute
+	}
+	for i := range 6 {
+		id, at := fmt.Sprintf("j-%d", i), time.Duration(2+3*i)*time.Second
+		sc.Jobs = append(sc.Jobs, sim.Job{ID: id, At: at, Queue: []string{"a", "b"}[i%2]})
+		sc.Expect.Jobs = append(sc.Expect.Jobs, sim.ExpectJob{Job: id, State: store.Succeeded, By: at + 2*time.Second})
+	}
+	play(t, sc, max(1, *only), false, l)
+}
+
 // The answer to a claim comes when the pump has given it up, has asked again
 // under the same number, has run the job and reported it: nothing runs twice.
 func TestLateAnswer(t *testing.T) {
@@ -148,6 +168,35 @@ func TestLostReport(t *testing.T) {
 				t.Errorf("%d reports were hit, want at least 3", n)
 			}
 		})
+	}
+}
+
+// Every pump of every group has a handler that ignores the drain. Run names all
+// of them but one, which returns after its group has given up on it and before
+// the other group has; and no pump claims any more.
+func TestDrainOfManyPumps(t *testing.T) {
+	l := &tally{hits: map[string]int{}}
+	sc := kindPlan(kind{"many pumps", []sim.Fault{sim.Drain{At: 5 * time.Second, Node: "n1"}}, nil})
+	sc.Nodes, sc.Jobs, sc.Groups[0].Pumps, sc.Groups[0].Config.PoolSize = sc.Nodes[:1], nil, 2, 1
+	other := sc.Groups[0]
+	other.Name, other.Config.Queues, other.Config.FinishTimeout = "h", []pump.Queue{{Name: "b"}}, 10*time.Second
+	sc.Groups = append(sc.Groups, other)
+	for i := range 6 { // one more than fits into each group
+		sc.Jobs = append(sc.Jobs, sim.Job{ID: fmt.Sprintf("j-%d", i), At: time.Duration(i) * 100 * time.Millisecond, Queue: []string{"a", "b"}[i%2], Run: []sim.Script{{End: "hang", OnCancel: "ignore"}}})
+	}
+	sc.Jobs[0].Run = []sim.Script{{For: 9 * time.Second, OnCancel: "ignore"}}
+	play(t, sc, max(1, *only), false, l)
+	if n := l.hits["abandoned"]; n != 3 && !t.Failed() {
+		t.Errorf("Run named %d handlers, want 3", n)
+	}
+}
+
+// A drain waits for handlers, and no longer.
+func TestDrainEndsWithItsHandlers(t *testing.T) {
+	l := &tally{hits: map[string]int{}}
+	play(t, kindPlan(kind{"drain", []sim.Fault{sim.Drain{At: 5500 * time.Millisecond, Node: "n1"}}, nil}), max(1, *only), false, l)
+	if n := l.hits["drained early"]; n != 2 && !t.Failed() {
+		t.Errorf("%d of 2 processes ended long before their timeout", n)
 	}
 }
 

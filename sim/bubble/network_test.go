@@ -170,6 +170,7 @@ func (w *world) address(f *flight) (who uint64, nth int) {
 func (w *world) people(req store.Request) (who uint64, nth int) {
 	switch r := req.(type) {
 	case *store.Enqueue:
+		w.asked(r)
 		who = text(r.Jobs[0].ID.String())
 	case *store.Do:
 		who = text(r.RequestID)
@@ -185,6 +186,7 @@ func (w *world) ghosts(f *flight) (out []checker.Ghost) {
 	case *store.Renew:
 		for _, row := range r.Rows {
 			out = append(out, w.known[held{f.worker, row.Key}])
+			w.letAlone(row.Key)
 		}
 	case *store.Report:
 		for _, row := range r.Rows {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -82,6 +83,8 @@ type process struct {
 	n      *node
 	number int
 	engine *engine.Engine
+	page   http.Handler       // of its health
+	wire   *wire              // its store
 	stop   context.CancelFunc // SIGTERM
 	done   chan struct{}      // closed when Run has returned
 	died   chan struct{}      // closed by a crash
@@ -89,7 +92,8 @@ type process struct {
 	// Guarded by w.mu:
 	hint    func(queue string)
 	running []*attempt
-	over    bool // Run has returned
+	over    bool      // Run has returned
+	ended   time.Time // when it did
 	asked   time.Time
 	stood   time.Duration // of the node, when it was asked
 }
@@ -111,6 +115,7 @@ func (w *world) boot(n *node) {
 	w.procs++
 	p := &process{w: w, n: n, number: w.procs, done: make(chan struct{}), died: make(chan struct{})}
 	w.mu.Unlock()
+	p.wire = newWire(p)
 	groups, shutdown := w.groupsOf(n)
 	mux := engine.NewMux()
 	for _, name := range w.names {
@@ -120,7 +125,7 @@ func (w *world) boot(n *node) {
 	var word [8]byte
 	binary.BigEndian.PutUint64(word[:], uint64(p.number))
 	e, err := engine.New(engine.Config{
-		Store: newWire(p), Mux: mux, Groups: groups, ShutdownTimeout: shutdown,
+		Store: p.wire, Mux: mux, Groups: groups, ShutdownTimeout: shutdown,
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Clock: n.clock,
 		Random: bytes.NewReader(bytes.Repeat(word[:], 64)),
 	})
@@ -129,7 +134,7 @@ func (w *world) boot(n *node) {
 		return
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	p.engine, p.stop = e, stop
+	p.engine, p.stop, p.page = e, stop, engine.HealthHandler(e.Health)
 	w.mu.Lock()
 	if n.proc != nil || w.closing {
 		w.mu.Unlock()
@@ -261,12 +266,16 @@ func (w *world) drain(n *node) bool {
 // returnedFrom judges the end of Run: it names the handlers that still run,
 // and comes within the time that the configuration gives a drain.
 func (w *world) returnedFrom(p *process, err error) {
+	ended := time.Now()
 	p.n.stand()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p.over, p.hint = true, nil
+	p.over, p.ended, p.hint = true, ended, nil
 	if p.dead() {
 		return
+	}
+	if p.asked.IsZero() {
+		w.breachLocked("Run of process %d returned, and nobody had asked it to", p.number)
 	}
 	var left []engine.AbandonedJob
 	if a, ok := errors.AsType[*engine.AbandonedError](err); ok {
@@ -282,9 +291,14 @@ func (w *world) returnedFrom(p *process, err error) {
 		}
 	}
 	groups, limit := w.groupsOf(p.n)
-	for _, j := range left { // each group waits for its own, and the last ends Run
+	w.hits["abandoned"] += len(left)
+	if !p.asked.IsZero() && ended.Sub(p.asked) < limit/2 {
+		w.hit("drained early")
+	}
+	w.patient(p, left, ended)
+	for _, j := range left {
 		a := w.attempts[j.Token]
-		if a == nil || a.done && a.returned.Before(p.asked.Add(limit-limit/1000)) {
+		if a == nil || a.done && a.returned.Before(ended) {
 			w.breachLocked("Run of process %d named the handler of %s, which did not run", p.number, w.token(j.Token))
 		}
 	}
@@ -295,6 +309,24 @@ func (w *world) returnedFrom(p *process, err error) {
 	limit += finish + time.Second // for calls that are told to end
 	if !p.asked.IsZero() && p.n.stoodStill() == p.stood && now.Sub(p.asked) > limit+limit/1000+time.Millisecond {
 		w.breachLocked("the drain of process %d took %v, want at most %v", p.number, now.Sub(p.asked), limit)
+	}
+}
+
+// patient judges that Run has waited for the handlers that it left running as
+// long as its configuration says.
+func (w *world) patient(p *process, left []engine.AbandonedJob, ended time.Time) {
+	groups, shutdown := w.groupsOf(p.n)
+	health := p.engine.Health()
+	for _, j := range left {
+		wait := shutdown
+		_, halted := health.HaltedGroups()[j.Group]
+		_, partly := health.PartiallyHaltedGroups()[j.Group]
+		if i := slices.IndexFunc(groups, func(g engine.Group) bool { return g.Name == j.Group }); i >= 0 && !halted && !partly {
+			wait += groups[i].FinishTimeout
+		}
+		if took := ended.Sub(p.asked); took < wait-wait/1000-time.Millisecond {
+			w.breachLocked("Run of process %d left the handler of %s running after %v, and had to wait %v", p.number, w.token(j.Token), took, wait)
+		}
 	}
 }
 

@@ -91,6 +91,23 @@ func (w *world) enqueue(c *engine.Client, j *job) {
 	}
 }
 
+// asked judges that what the client sends is what it was asked to add.
+func (w *world) asked(r *store.Enqueue) {
+	got := &r.Jobs[0]
+	j := w.byID[got.ID]
+	if j == nil {
+		w.breachLocked("the client sends a job as %v, and nobody has added that", got.ID)
+		return
+	}
+	queue := j.spec.Queue
+	if queue == "" {
+		queue = w.sc.Groups[0].Config.Queues[0].Name
+	}
+	if got.Name != j.routed || got.Queue != queue || got.HasAt || got.Delay != j.spec.In || got.MaxAttempts != j.spec.MaxAttempts || got.UniqueKey != j.spec.Unique {
+		w.breachLocked("the client sends %s as %+v", j.name, *got)
+	}
+}
+
 // command lets an operator send command number i of the plan, perhaps twice.
 func (w *world) command(people *wire, i int, at, twice time.Duration, lost bool, c store.Command) {
 	id := fmt.Sprintf("request-%d", i)

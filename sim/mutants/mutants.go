@@ -8,4 +8,6 @@ import (
 )
 
 // All returns every planted bug.
-func All() []mutant.Mutant { return slices.Concat(inStore(), inPump(), inShell(), inLiveness()) }
+func All() []mutant.Mutant {
+	return slices.Concat(inStore(), inPump(), inShell(), inLiveness(), inKinds())
+}

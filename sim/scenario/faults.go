@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"reflect"
+	"slices"
 
 	"backwave/sim"
 )
@@ -145,6 +146,33 @@ func People(f sim.Fault) bool {
 		}
 	}
 	return false
+}
+
+// Kind returns the keyword of an entry of a timeline.
+func Kind(f sim.Fault) string {
+	for _, t := range faultTables() {
+		if t.of == reflect.TypeOf(f) {
+			return t.name
+		}
+	}
+	return ""
+}
+
+// Without returns sc with no entry of a kind in its timeline, and Only with no
+// other. sc is left as it is.
+func Without(sc *sim.Scenario, kind string) *sim.Scenario {
+	return cut(sc, func(f sim.Fault) bool { return Kind(f) == kind })
+}
+
+// Only is described at Without.
+func Only(sc *sim.Scenario, kind string) *sim.Scenario {
+	return cut(sc, func(f sim.Fault) bool { return Kind(f) != kind })
+}
+
+func cut(sc *sim.Scenario, gone func(sim.Fault) bool) *sim.Scenario {
+	c := *sc
+	c.Timeline = slices.DeleteFunc(slices.Clone(sc.Timeline), gone)
+	return &c
 }
 
 // FieldDoc describes one key of a mapping.
