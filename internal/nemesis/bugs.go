@@ -61,7 +61,7 @@ func Bugs() []Bug {
 			change{"then (select t from nw) + $3::bigint else {s}.late() end", "then j.lease_until else {s}.late() end"}),
 		inSQL("sweep-without-look", "one lapsed lease takes living ones along", "kill freeze",
 			change{" and j.lease_until <= nw.t and (a.ord", " and j.lease_until is not null and (a.ord"},
-			change{"where j.lease_until <= (select t from nw) and (c.ord", "where (c.ord"}),
+			change{"where j.ctid = c.tid and j.lease_until <= (select t from nw) and (c.ord", "where j.ctid = c.tid and (c.ord"}),
 		inSQL("sweep-looks-once", "a lease that was renewed once is not swept when it lapses", "kill",
 			change{"set check_at = m.next from m", "set check_at = m.next + 3600000000 from m"}),
 		inSQL("claim-of-the-leased", "a job that somebody works on is leased again", "slow",

@@ -44,18 +44,22 @@ const mostCandidates = 10_000
 // disposeSQL locks lapsed leases in the order in which they are to be disposed
 // of. Parameters: instant, reaches, queues, maximum, candidates. It is a
 // statement after lapsesSQL, so that it sees every lease that a claim has put
-// into the reaches.
+// into the reaches. Rows are locked one by one, by their places, so that nothing
+// else is read; one that has changed meanwhile has another place, and is passed
+// over.
 const disposeSQL = `
 with nw as materialized (select {s}.clock($1) as t),
 c as materialized (
-  select l.id, a.ord from nw, ` + reachesSQL + ` join {s}.queue q on q.qid = r.qid left join unnest($7::text[]) with ordinality as a(name, ord) on a.name = q.name, lateral (
-    select j.id from {s}.job j
+  select l.tid, l.lease_until, l.seq, a.ord, q.name from nw, ` + reachesSQL + ` join {s}.queue q on q.qid = r.qid left join unnest($7::text[]) with ordinality as a(name, ord) on a.name = q.name, lateral (
+    select j.ctid as tid, j.lease_until, j.seq from {s}.job j
     where ` + inReachSQL + ` and j.lease_until <= nw.t and (a.ord is not null or j.lease_until + j.lease_for <= nw.t) offset 0) l
   limit $9),
 l as materialized (
-  select j.*, c.ord from c join {s}.job j on j.id = c.id join {s}.queue q on q.qid = j.qid
-  where j.lease_until <= (select t from nw) and (c.ord is not null or j.lease_until + j.lease_for <= (select t from nw))
-  order by c.ord nulls last, q.name, j.lease_until, j.seq limit $8 for update of j skip locked)
+  select j.*, c.ord from (select * from c order by c.ord nulls last, c.name, c.lease_until, c.seq) c, lateral (
+    select j.* from {s}.job j
+    where j.ctid = c.tid and j.lease_until <= (select t from nw) and (c.ord is not null or j.lease_until + j.lease_for <= (select t from nw))
+    for update skip locked) j
+  limit $8)
 select ` + jobColumns + `, nw.t from nw cross join l j` + named + ` order by j.ord nulls last, q.name, j.lease_until, j.seq`
 
 // rearmSQL lets rows of the directory look at the next lease in their range to
