@@ -105,6 +105,9 @@ func (t story) explanation() Explanation {
 	for i := range t.m.view.open {
 		e.Open = append(e.Open, t.m.sayPending(&t.m.view.open[i]))
 	}
+	for i := range t.m.view.lost {
+		e.Open = append(e.Open, t.m.sayPending(&t.m.view.lost[i]))
+	}
 	return e
 }
 

@@ -90,3 +90,49 @@ func BenchmarkLinearHour(b *testing.B) {
 		})
 	}
 }
+
+// keyed is a history in which so many jobs hold one unique key, one after the
+// other, and each has a next one refused. One renewal in two is lost.
+func keyed(jobs int) *history.Log {
+	s, log := newRef(""), history.NewLog()
+	call := uint64(0)
+	send := func(client string, q store.Request, lost bool) {
+		call++
+		now := int64(s.now)
+		log.Sent(now, call, client, q)
+		reply := s.apply(q)
+		if !lost {
+			log.Answered(now, call, reply)
+		}
+		s.now = s.now.Add(time.Second)
+	}
+	for i := range jobs {
+		add := func(n int) *store.Enqueue {
+			return &store.Enqueue{Jobs: []store.NewJob{{ID: jobID(n), Name: "a", Queue: "q", UniqueKey: "key"}}}
+		}
+		send("client", add(i), false)
+		send("n1", &store.Claim{Worker: "n1", Number: uint64(i + 1), Queues: []store.Quota{{Queue: "q", Most: 1}}, Max: 1, Lease: time.Minute, Terms: refTerms}, false)
+		send("client", add(i+1), false) // refused
+		key := store.LeaseKey{Job: jobID(i), Attempt: 1, Claim: uint64(i + 1)}
+		send("n1", &store.Renew{Worker: "n1", Lease: time.Minute, Rows: []store.RenewRow{{Key: key}}}, i%2 == 0)
+		send("n1", &store.Report{Worker: "n1", Rows: []store.ReportRow{{Key: key, Outcome: store.Success{}}}}, false)
+	}
+	return log
+}
+
+// What a call costs must not depend on how many there were before it.
+func BenchmarkLinearKeys(b *testing.B) {
+	for _, jobs := range []int{1000, 10_000} {
+		b.Run(fmt.Sprint(jobs, "jobs"), func(b *testing.B) {
+			h := keyed(jobs)
+			var got Linear
+			for b.Loop() {
+				got = CheckLinear(h, LinearOptions{})
+			}
+			if got.Bounded != Held || got.BlackBox != Held {
+				b.Fatalf("%+v", got)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(h.Records())), "ns/record")
+		})
+	}
+}

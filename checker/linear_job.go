@@ -25,7 +25,18 @@ type jobStory struct {
 // view is what one verdict knows of one job.
 type view struct {
 	ops  []op
-	open []pending
+	open []pending // but for renewals
+	lost []pending // renewals
+	of   map[leaseName][]int32
+
+	turns []*op // see turning; nil: not made yet
+}
+
+// leaseName tells the leases of one job apart.
+type leaseName struct {
+	worker  int32
+	attempt int32
+	number  uint64
 }
 
 // opKind says what an op is.

@@ -44,6 +44,19 @@ func opOf(c *callStory, k *known, kind opKind) op {
 func (j *jobStory) tell(v verdictSide, o op)       { j.views[v].ops = append(j.views[v].ops, o) }
 func (j *jobStory) leave(v verdictSide, p pending) { j.views[v].open = append(j.views[v].open, p) }
 
+// lose leaves a renewal pending. Its lease finds it by name: a job that is run
+// again and again by workers that are cut off loses more of them than anything
+// may look at one by one.
+func (j *jobStory) lose(v verdictSide, p pending) {
+	w := &j.views[v]
+	if w.of == nil {
+		w.of = map[leaseName][]int32{}
+	}
+	l := leaseName{p.worker, p.attempt, p.number}
+	w.of[l] = append(w.of[l], int32(len(w.lost)))
+	w.lost = append(w.lost, p)
+}
+
 // short makes o malformed: the answer has too few rows.
 func (o *op) short(got, want int) {
 	o.kind, o.mistake = opMalformed, fmt.Sprintf("was answered with %d rows for %d", got, want)
@@ -153,7 +166,7 @@ func (l *linear) spreadRenew(c *callStory, q *store.Renew, v verdictSide, ks []k
 			j.tell(v, o)
 		}
 		for n := unseen; n > 0; n-- { // each may move the expiry
-			j.leave(v, pending{kind: opRenew, worker: worker, number: key.Claim, attempt: int32(key.Attempt), lease: q.Lease, sent: c.sent})
+			j.lose(v, pending{kind: opRenew, worker: worker, number: key.Claim, attempt: int32(key.Attempt), lease: q.Lease, sent: c.sent})
 		}
 	}
 }

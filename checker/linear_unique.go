@@ -1,7 +1,9 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"backwave/store"
 )
@@ -21,9 +23,10 @@ func (l *linear) checkUnique(v verdictSide) {
 		}
 	}
 	for _, k := range keys {
+		begun := beginnings(byKey[k], v)
 		for _, j := range byKey[k] {
 			for _, w := range j.lives(v) {
-				l.aloneIn(w, j, byKey[k], k, v)
+				l.aloneIn(w, j, begun, k, v)
 			}
 		}
 	}
@@ -75,49 +78,99 @@ func (o *op) alive() bool {
 // life for certain.
 func (j *jobStory) lives(v verdictSide) (out []span) {
 	w := &j.views[v]
+	var begun, alive []*op
+	limit := never // a requeue without an answer may have begun another
+	for i := range w.open {
+		if w.open[i].kind == opRequeue {
+			limit = min(limit, w.open[i].sent)
+		}
+	}
 	for i := range w.ops {
-		s := &w.ops[i]
-		if !s.begins() {
-			continue
+		if o := &w.ops[i]; o.begins() {
+			begun = append(begun, o)
 		}
-		limit := never
-		for k := range w.ops {
-			if o := &w.ops[k]; k != i && o.kind == opRequeue && o.begins() && o.ret > s.sent {
-				limit = min(limit, o.sent)
+		if o := &w.ops[i]; o.alive() {
+			alive = append(alive, o)
+		}
+	}
+	byAnswer := func(a, b *op) int { return cmp.Compare(a.ret, b.ret) }
+	slices.SortStableFunc(begun, byAnswer)
+	slices.SortStableFunc(alive, byAnswer)
+	last := make([]int64, len(alive)+1) // of so many, the latest that was sent
+	for i, o := range alive {
+		last[i+1] = max(last[i], o.sent)
+	}
+	next := ends(begun)
+	for i, s := range begun {
+		limit := min(limit, next[i])
+		n, _ := slices.BinarySearchFunc(alive, limit, func(o *op, limit int64) int {
+			if o.ret <= limit {
+				return -1
 			}
-		}
-		for k := range w.open {
-			if w.open[k].kind == opRequeue {
-				limit = min(limit, w.open[k].sent)
-			}
-		}
-		life := span{from: s.ret}
-		for k := range w.ops {
-			if o := &w.ops[k]; o.alive() && o.ret <= limit {
-				life.to = max(life.to, o.sent)
-			}
-		}
-		if life.to > life.from {
+			return 1
+		})
+		if life := (span{from: s.ret, to: last[n]}); life.to > life.from {
 			out = append(out, life)
 		}
 	}
 	return out
 }
 
-// aloneIn judges that no other job of the key begins a life within w.
-func (l *linear) aloneIn(w span, j *jobStory, jobs []*jobStory, key string, v verdictSide) {
-	for _, other := range jobs {
-		if other == j {
-			continue
-		}
-		for i := range other.views[v].ops {
-			o := &other.views[v].ops[i]
-			if o.begins() && o.sent > w.from && o.ret < w.to {
-				l.violated(v, Finding{
-					Invariant: "linearizable", Job: other.id, At: o.time, Call: o.call,
-					Message: fmt.Sprintf("unique key %q: job %v began a life at %s while job %v certainly held the key", key, other.id, clock(o.at), j.id),
-				})
+// ends returns, for each of the calls that began lives, in order of answers, the
+// earliest position at which another may have begun: never if none did.
+func ends(begun []*op) []int64 {
+	out := make([]int64, len(begun))
+	later := never // the earliest sending of a requeue that was answered later
+	for i := len(begun) - 1; i >= 0; i-- {
+		out[i] = later
+		for k := i - 1; k >= 0 && begun[k].ret > begun[i].sent; k-- { // few overlap
+			if begun[k].kind == opRequeue {
+				out[i] = min(out[i], begun[k].sent)
 			}
+		}
+		if begun[i].kind == opRequeue {
+			later = min(later, begun[i].sent)
+		}
+	}
+	return out
+}
+
+// beginning is a call that began a life of a job.
+type beginning struct {
+	job *jobStory
+	*op
+}
+
+// beginnings lists what began lives of some jobs, in the order of sending.
+func beginnings(jobs []*jobStory, v verdictSide) (out []beginning) {
+	for _, j := range jobs {
+		for i := range j.views[v].ops {
+			if o := &j.views[v].ops[i]; o.begins() {
+				out = append(out, beginning{j, o})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b beginning) int { return cmp.Compare(a.sent, b.sent) })
+	return out
+}
+
+// aloneIn judges that no other job of the key begins a life within w, one of j.
+func (l *linear) aloneIn(w span, j *jobStory, begun []beginning, key string, v verdictSide) {
+	from, _ := slices.BinarySearchFunc(begun, w.from, func(b beginning, at int64) int {
+		if b.sent <= at {
+			return -1
+		}
+		return 1
+	})
+	for _, b := range begun[from:] {
+		if b.sent >= w.to {
+			break
+		}
+		if b.job != j && b.ret < w.to {
+			l.violated(v, Finding{
+				Invariant: "linearizable", Job: b.job.id, At: b.time, Call: b.call,
+				Message: fmt.Sprintf("unique key %q: job %v began a life at %s while job %v certainly held the key", key, b.job.id, clock(b.at), j.id),
+			})
 		}
 	}
 }
@@ -168,21 +221,37 @@ func (l *linear) cannotHold(id store.JobID, n *store.NewJob, k known, v verdictS
 	return ""
 }
 
+// turning lists the calls that ended the job or began another life of it: few of
+// all, and asked for by every enqueue that was refused for it.
+func (w *view) turning() []*op {
+	if w.turns == nil {
+		w.turns = []*op{}
+		for i := range w.ops {
+			o := &w.ops[i]
+			ended := (o.kind == opReport || o.kind == opLapse) && o.alive() && o.to.Terminal()
+			if ended || o.kind == opRequeue && o.begins() {
+				w.turns = append(w.turns, o)
+			}
+		}
+	}
+	return w.turns
+}
+
 // overBefore reports whether j was certainly terminal at k.
 func (j *jobStory) overBefore(k known, v verdictSide) bool {
 	w := &j.views[v]
 	over := int64(-1) // position after which it was terminal
-	for i := range w.ops {
-		o := &w.ops[i]
-		if (o.kind == opReport || o.kind == opLapse) && o.alive() && o.to.Terminal() && o.ret < k.lo {
+	turns := w.turning()
+	for _, o := range turns {
+		if !o.begins() && o.ret < k.lo {
 			over = max(over, o.sent)
 		}
 	}
 	if over < 0 {
 		return false
 	}
-	for i := range w.ops {
-		if o := &w.ops[i]; o.kind == opRequeue && o.begins() && o.ret > over && o.sent < k.hi {
+	for _, o := range turns {
+		if o.kind == opRequeue && o.ret > over && o.sent < k.hi {
 			return false
 		}
 	}

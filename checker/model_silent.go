@@ -88,7 +88,7 @@ func (m *model) pendingMove(s jobState, p *pending, o *op) {
 			s.requeues |= p.bit
 			m.reached(requeued(s))
 		}
-	case opRenew, opClaim, opLapse, opMalformed: // a renewal without an answer blurs the expiry, see latest
+	case opRenew, opClaim, opLapse, opMalformed: // a renewal is not in this list: it blurs the expiry, see latest
 	}
 }
 
@@ -185,11 +185,12 @@ func (m *model) latest(s *jobState, o *op) (t store.Instant, blurred, ok bool) {
 		return 0, true, false
 	}
 	t = s.until
-	for i := range m.view.open {
-		p := &m.view.open[i]
-		if p.kind == opRenew && p.sent < o.ret && p.worker == s.worker && p.number == s.number && p.attempt == s.attempt {
-			t, blurred = t.Add(p.lease), true
+	for _, i := range m.view.of[leaseName{s.worker, s.attempt, s.number}] {
+		p := &m.view.lost[i]
+		if p.sent >= o.ret {
+			break // they are in the order of sending
 		}
+		t, blurred = t.Add(p.lease), true
 	}
 	return t, blurred, true
 }
