@@ -173,6 +173,8 @@ long: ## search for long: random worlds, twins, rapid tests; put the results int
 	$(GO) test ./store/sqlite ./store/postgres -count=1 -timeout 0 -rapid.checks=$(LONG_SQL_CHECKS)
 	$(GO) test ./store/postgres -run Crowd -count=1 -crowd 60s
 	$(MAKE) long-explore
+	$(MAKE) long-mutants
+	$(MAKE) mutants-surroundings
 	$(MAKE) long-pgbouncer
 
 .PHONY: long-explore
