@@ -2,13 +2,10 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"time"
@@ -83,38 +80,31 @@ type search struct {
 
 // hunt runs one search for one mutant; the zero Mutant is the product itself.
 // Every search has seeds of its own, and the first also plays the scenarios.
-func (h *hunter) hunt(ctx context.Context, m mutant.Mutant, start int) search {
+func (h *hunter) hunt(ctx context.Context, m mutant.Mutant, nth int) search {
 	args := []string{}
 	if m.Name == "" {
 		args = append(args, "--all")
 	}
-	if start > 0 {
+	if nth > 0 {
 		args = append(args, "--shipped=false")
 	}
-	return h.process(ctx, m, start, args...)
+	return h.process(ctx, m, nth, args...)
 }
 
 // process runs one search in a process of its own.
-func (h *hunter) process(ctx context.Context, m mutant.Mutant, start int, args ...string) search {
+func (h *hunter) process(ctx context.Context, m mutant.Mutant, nth int, args ...string) search {
 	r := search{by: map[string]int{}}
 	limited, stop := context.WithTimeout(ctx, h.flags.limit)
 	defer stop()
-	first := h.flags.seed + uint64(start)*uint64(h.flags.seeds)
-	args = append([]string{"hunt", "--seed", strconv.FormatUint(first, 10), "--seeds", strconv.Itoa(h.flags.seeds)}, args...)
-	cmd := exec.CommandContext(limited, h.binary, args...)
-	cmd.Env = append(os.Environ(), mutant.Variable+"="+m.Name)
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
+	seed := h.flags.seed + uint64(nth)*uint64(h.flags.seeds)
+	args = append([]string{"hunt", "--seed", strconv.FormatUint(seed, 10), "--seeds", strconv.Itoa(h.flags.seeds)}, args...)
+	p, err := start(limited, h.binary, m.Name, args...)
 	if err != nil {
-		r.err = cannot("mutant %s cannot be run: %v", m.Name, err)
+		r.err = err
 		return r
 	}
-	last, err := r.follow(out)
-	err = errors.Join(err, cmd.Wait())
+	last, err := r.follow(p.out)
+	err = errors.Join(err, p.Wait())
 	r.tried = last.Seeds
 	switch {
 	case last.Done && err == nil:
@@ -122,9 +112,9 @@ func (h *hunter) process(ctx context.Context, m mutant.Mutant, start int, args .
 	case limited.Err() != nil:
 		r.catch(last, hang, fmt.Sprintf("still running after %v", h.flags.limit))
 	case last.Run == "": // it did not even begin
-		r.err = cannot("mutant %s cannot be run: %v: %s", m.Name, err, strings.TrimSpace(said.String()))
+		r.err = cannot("mutant %s cannot be run: %v: %s", m.Name, err, strings.TrimSpace(p.said.String()))
 	default:
-		r.catch(last, crash, fmt.Sprintf("the process ended: %v: %s", err, firstLine(said.String())))
+		r.catch(last, crash, fmt.Sprintf("the process ended: %v: %s", err, firstLine(p.said.String())))
 	}
 	return r
 }

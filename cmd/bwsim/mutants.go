@@ -3,10 +3,8 @@ package main
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -104,29 +102,6 @@ func (f *mutantFlags) run(ctx context.Context, s *screen) error {
 	return h.run(ctx, s, began)
 }
 
-// buildPlanted builds a bwsim that can have any bug of the list, from the tree
-// that source names, into a folder that remove takes away.
-func buildPlanted(s *screen, source string, list []mutant.Mutant) (binary string, remove func(), err error) {
-	root, err := sourceTree(source)
-	if err != nil {
-		return "", nil, err
-	}
-	if _, err := exec.LookPath("go"); err != nil {
-		return "", nil, cannot("mutants are built with the go tool, and it is not in the PATH: %v", err)
-	}
-	dir, err := os.MkdirTemp("", "bwsim-mutants-")
-	if err != nil {
-		return "", nil, cannot("%v", err)
-	}
-	remove = func() { _ = os.RemoveAll(dir) } // what is left of it is temporary
-	s.note("building bwsim with %s", count(len(list), "planted bug"))
-	if binary, err = mutant.Build(root, dir, list, "./cmd/bwsim"); err != nil {
-		remove()
-		return "", nil, cannot("%v", err)
-	}
-	return binary, remove, nil
-}
-
 // choose returns the mutants to be run.
 func (f *mutantFlags) choose() ([]mutant.Mutant, error) {
 	if f.format != "text" && f.format != "json" && f.format != "markdown" {
@@ -141,19 +116,7 @@ func (f *mutantFlags) choose() ([]mutant.Mutant, error) {
 	if f.output != "" && !f.shrink {
 		return nil, usage("--output %s: there is nothing to write without --shrink", f.output)
 	}
-	all := mutants.All()
-	if len(f.only) == 0 {
-		return all, nil
-	}
-	var out []mutant.Mutant
-	for _, name := range f.only {
-		i := slices.IndexFunc(all, func(m mutant.Mutant) bool { return m.Name == name })
-		if i < 0 {
-			return nil, usage("--only %s: there is no such mutant; see bwsim list mutants", name)
-		}
-		out = append(out, all[i])
-	}
-	return out, nil
+	return named(mutants.All(), f.only, "there is no such mutant; see bwsim list mutants")
 }
 
 // moduleLine is how the go.mod of the source tree begins.

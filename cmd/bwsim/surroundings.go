@@ -8,10 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,7 +41,7 @@ func (f *mutantFlags) runSurroundings(ctx context.Context, s *screen) error {
 		return err
 	}
 	began := time.Now()
-	binary, remove, err := buildBubble(s, f.source, list)
+	binary, remove, err := plant(s, f.source, list, "the tests of "+bubbleTests, bubbleTests, mutant.BuildTest)
 	if err != nil {
 		return err
 	}
@@ -87,25 +84,6 @@ func (f *mutantFlags) runSurroundings(ctx context.Context, s *screen) error {
 	return t.conclude()
 }
 
-// buildBubble builds the tests as buildPlanted builds bwsim.
-func buildBubble(s *screen, source string, list []mutant.Mutant) (binary string, remove func(), err error) {
-	root, err := sourceTree(source)
-	if err != nil {
-		return "", nil, err
-	}
-	dir, err := os.MkdirTemp("", "bwsim-bubble-")
-	if err != nil {
-		return "", nil, cannot("%v", err)
-	}
-	remove = func() { _ = os.RemoveAll(dir) } // what is left of it is temporary
-	s.note("building the tests of %s with %s", bubbleTests, count(len(list), "planted bug"))
-	if binary, err = mutant.BuildTest(root, dir, list, bubbleTests); err != nil {
-		remove()
-		return "", nil, cannot("%v", err)
-	}
-	return binary, remove, nil
-}
-
 // chooseSurroundings returns the mutants to be run.
 func (f *mutantFlags) chooseSurroundings() ([]mutant.Mutant, error) {
 	if f.format != "text" && f.format != "json" {
@@ -117,19 +95,7 @@ func (f *mutantFlags) chooseSurroundings() ([]mutant.Mutant, error) {
 	if f.seeds < 1 || f.jobs < 1 {
 		return nil, usage("--seeds %d --jobs %d: want at least 1", f.seeds, f.jobs)
 	}
-	all := mutants.Surroundings()
-	if len(f.only) == 0 {
-		return all, nil
-	}
-	var out []mutant.Mutant
-	for _, name := range f.only {
-		i := slices.IndexFunc(all, func(m mutant.Mutant) bool { return m.Name == name })
-		if i < 0 {
-			return nil, usage("--only %s: there is no such mutant of the surroundings; see sim/mutants/surroundings.go", name)
-		}
-		out = append(out, all[i])
-	}
-	return out, nil
+	return named(mutants.Surroundings(), f.only, "there is no such mutant of the surroundings; see sim/mutants/surroundings.go")
 }
 
 // bubble runs the tests with one bug, until one of them fails or the last one
@@ -139,24 +105,17 @@ func (f *mutantFlags) bubble(ctx context.Context, binary string, m mutant.Mutant
 	r := surrounded{Mutant: m.Name, File: m.File, Func: m.Func, Breaks: m.Breaks}
 	limited, stop := context.WithTimeout(ctx, f.limit)
 	defer stop()
-	cmd := exec.CommandContext(limited, binary, "-test.v", "-test.failfast", "-test.parallel", "1", "-worlds", strconv.Itoa(f.seeds))
-	cmd.Env = append(os.Environ(), mutant.Variable+"="+m.Name)
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
+	p, err := start(limited, binary, m.Name, "-test.v", "-test.failfast", "-test.parallel", "1", "-worlds", strconv.Itoa(f.seeds))
 	if err != nil {
-		r.err = cannot("mutant %s cannot be run: %v", m.Name, err)
+		r.err = err
 		return r
 	}
 	w := testWatch{}
-	err = w.follow(out)
+	err = w.follow(p.out)
 	if w.found != "" {
 		stop() // nothing more is asked of it
 	}
-	err = errors.Join(err, cmd.Wait())
+	err = errors.Join(err, p.Wait())
 	r.Worlds = w.worlds
 	switch {
 	case w.found != "":
@@ -165,9 +124,9 @@ func (f *mutantFlags) bubble(ctx context.Context, binary string, m mutant.Mutant
 	case limited.Err() != nil:
 		r.Caught, r.Found = hang, fmt.Sprintf("%s still runs after %v", w.test, f.limit)
 	case w.test == "": // it did not even begin
-		r.err = cannot("mutant %s cannot be run: %v: %s", m.Name, err, strings.TrimSpace(said.String()))
+		r.err = cannot("mutant %s cannot be run: %v: %s", m.Name, err, strings.TrimSpace(p.said.String()))
 	default:
-		r.Caught, r.Found = w.test, cmp.Or(panicIn(said.String()), panicIn(w.rest.String()), err.Error())
+		r.Caught, r.Found = w.test, cmp.Or(panicIn(p.said.String()), panicIn(w.rest.String()), err.Error())
 	}
 	return r
 }
