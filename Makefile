@@ -134,7 +134,7 @@ explore: ## visit every state of the small worlds: one fault, or two of a few ki
 real: ## harm real workers on PostgreSQL and on SQLite, side by side, a minute in all
 	$(GO) build -o bin/ ./cmd/bwsim
 	bin/bwsim real --store sqlite --for 20s & sqlite=$$!; code=0; \
-	bin/bwsim real --for 35s || code=$$?; \
+	bin/bwsim real --for 40s || code=$$?; \
 	wait $$sqlite || code=$$?; exit $$code
 
 .PHONY: long-real
